@@ -1,0 +1,24 @@
+"""A tool as the loop knows it. A failing tool is a result that the model reads, never an exception that ends a run."""
+
+from typing import Any, Protocol
+
+import msgspec
+
+from agents.conversation import ToolSpec
+
+
+class ToolResult(msgspec.Struct, frozen=True):
+    """The text given to the model. `is_error` is what the guards count as a failure."""
+
+    text: str
+    is_error: bool = False
+
+
+class Tool(Protocol):
+    """`idempotent`: a call in flight may be repeated when its worker died."""
+
+    spec: ToolSpec
+    idempotent: bool
+
+    async def call(self, arguments: dict[str, Any]) -> ToolResult:
+        """Run once with arguments that satisfy the schema. Cancelled on Stop; must then leave nothing open."""
