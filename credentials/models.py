@@ -15,7 +15,9 @@ class ProviderKind(models.TextChoices):
 class ProviderConnection(models.Model):
     """A place that answers model calls, named as the first half of `provider/model`."""
 
-    name = models.SlugField(max_length=64, unique=True, help_text="The part before the slash in provider/model.")
+    name = models.SlugField(
+        max_length=64, unique=True, help_text="The part before the slash in provider/model."
+    )
     kind = models.CharField(max_length=20, choices=ProviderKind)
     base_url = models.URLField(max_length=500, blank=True, help_text="Empty: the vendor's own address.")
     api_key_encrypted = models.TextField(blank=True, editable=False)
