@@ -1,28 +1,32 @@
 """Sessions, messages and CSRF belong to pages; programs and public streams do not pay for them."""
 
 from collections.abc import Callable
+from typing import Any
 
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, HttpResponseForbidden, HttpResponsePermanentRedirect
+from django.middleware.common import CommonMiddleware
 from django.middleware.csrf import CsrfViewMiddleware
+from django.utils.deprecation import MiddlewareMixin
 
-GetResponse = Callable[[HttpRequest], HttpResponseBase]
-
+#: Probes of load balancers and the like.
+HEALTH = "/health/"
 #: Paths whose callers bring their own credential and never a session cookie.
-SESSIONLESS = ("/api/chat/", "/api/workflows/", "/v1/", "/health")
+SESSIONLESS = ("/api/chat/", "/api/workflows/", "/v1/", HEALTH)
 
 
-class _PagesOnly:
-    """Mixed in before one of Django's middlewares: skips it on paths without sessions."""
+class _PagesOnly(MiddlewareMixin):
+    """Mixed in before one of Django's middlewares: skips it on paths without sessions.
 
-    get_response: GetResponse
+    Serves both of Django's modes: in the asynchronous one both branches return the coroutine to await.
+    """
 
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+    def __call__(self, request: HttpRequest) -> Any:
         if request.path_info.startswith(SESSIONLESS):
             return self.get_response(request)
-        return super().__call__(request)  # type: ignore[misc, no-any-return]
+        return super().__call__(request)
 
 
 class Sessions(_PagesOnly, SessionMiddleware):
@@ -30,7 +34,17 @@ class Sessions(_PagesOnly, SessionMiddleware):
 
 
 class Csrf(_PagesOnly, CsrfViewMiddleware):
-    pass
+    def process_view(
+        self,
+        request: HttpRequest,
+        callback: Callable[..., HttpResponseBase],
+        callback_args: tuple[Any, ...],
+        callback_kwargs: dict[str, Any],
+    ) -> HttpResponseForbidden | None:
+        """Django calls this on its own, whatever `__call__` did."""
+        if request.path_info.startswith(SESSIONLESS):
+            return None
+        return super().process_view(request, callback, callback_args, callback_kwargs)
 
 
 class Authentication(_PagesOnly, AuthenticationMiddleware):
@@ -39,3 +53,9 @@ class Authentication(_PagesOnly, AuthenticationMiddleware):
 
 class Messages(_PagesOnly, MessageMiddleware):
     pass
+
+
+class Common(CommonMiddleware):
+    def process_request(self, request: HttpRequest) -> HttpResponsePermanentRedirect | None:
+        """Probes ask by address: only on their paths the host name does not matter."""
+        return None if request.path_info.startswith(HEALTH) else super().process_request(request)

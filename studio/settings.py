@@ -1,10 +1,14 @@
-"""All settings, one file, top to bottom. A fresh clone runs with nothing set; `.env.example` lists every variable.
+"""All settings, one file, top to bottom. A fresh clone runs with nothing set; each variable has its line in
+`.env.example`.
 
 Only edges read settings; values travel inward as arguments.
 """
 
+import importlib.util
 import ipaddress
+import os
 import sys
+import tempfile
 from pathlib import Path
 
 import environ
@@ -12,24 +16,26 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-env = environ.Env()
-environ.Env.read_env(BASE_DIR / ".env")
+TESTING = "pytest" in sys.modules
+if not TESTING:
+    environ.Env.read_env(BASE_DIR / ".env")
 
 
 def _env_text(name: str, default: str = "") -> str:
-    return str(env.str(name, default=default)).strip()
+    # Not environ's `env()`: it takes a value that begins with "$" for another variable's name.
+    return os.environ.get(name, default).strip()
 
 
-def _env_number(name: str, default: int, *, least: int = 0) -> int:
-    """A whole number of at least `least`, or ImproperlyConfigured that names the variable."""
-    text = _env_text(name, str(default))
-    if not text.isdecimal() or int(text) < least:
-        raise ImproperlyConfigured(f"{name} must be a whole number of at least {least}, not {text!r}.")
+def _env_number(name: str, default: int, *, least: int = 0, most: int = 2**31 - 1) -> int:
+    """Return a whole number from `least` to `most`, or raise ImproperlyConfigured that names the variable."""
+    text = _env_text(name) or str(default)
+    if not text.isdecimal() or not least <= int(text) <= most:
+        raise ImproperlyConfigured(f"{name} must be a whole number from {least} to {most}, not {text!r}.")
     return int(text)
 
 
 def _env_flag(name: str, default: bool) -> bool:
-    text = _env_text(name, str(default)).lower()
+    text = (_env_text(name) or str(default)).lower()
     if text not in {"true", "false", "1", "0", "yes", "no", "on", "off"}:
         raise ImproperlyConfigured(f"{name} must be true or false, not {text!r}.")
     return text in {"true", "1", "yes", "on"}
@@ -39,55 +45,82 @@ def _env_list(name: str) -> list[str]:
     return [part.strip() for part in _env_text(name).split(",") if part.strip()]
 
 
+def _require(name: str, module: str, file: str) -> None:
+    """Refuse a variable whose optional packages are not installed."""
+    if importlib.util.find_spec(module) is None:
+        raise ImproperlyConfigured(f"{name} needs more packages: pip install -r requirements/{file}.")
+
+
 # --- Where things are ---------------------------------------------------------------------------------------
 
 DEBUG = False
-TESTING = "pytest" in sys.modules
 PRODUCTION = _env_flag("STUDIO_PRODUCTION", False)
-DATA_DIR = Path(_env_text("STUDIO_DATA_DIR", str(BASE_DIR / "var")))
-DATA_DIR.mkdir(parents=True, exist_ok=True)
+PORT = _env_number("PORT", 8000, least=1, most=65535)
+
+if TESTING:
+    # A folder of its own for each process: tests never meet real data and run side by side.
+    _test_folder = tempfile.TemporaryDirectory(prefix="studio-test-")
+    DATA_DIR = Path(_test_folder.name)
+else:
+    DATA_DIR = Path(_env_text("STUDIO_DATA_DIR") or BASE_DIR / "var").absolute()
+try:
+    DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+except OSError as _error:
+    raise ImproperlyConfigured(f"STUDIO_DATA_DIR: cannot make the folder {DATA_DIR}: {_error}") from _error
 
 
 def _generated_secret(path: Path) -> str:
-    """Read the secret of this data folder, made on the first start; only its owner may read the file."""
-    try:
-        with path.open("x") as file:
-            path.chmod(0o600)
-            file.write(get_random_secret_key())
-    except FileExistsError:
-        pass
+    """Return the secret of this data folder, made on the first start; only its owner may read the file."""
+    if not path.exists():
+        draft = path.with_name(f"{path.name}.{os.getpid()}")
+        draft.touch(mode=0o600)
+        draft.write_text(get_random_secret_key())
+        try:
+            os.link(draft, path)  # whole or not at all, and the first of two processes wins
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
     return path.read_text().strip()
 
 
 SECRET_KEY = _env_text("STUDIO_SECRET_KEY")
-if not SECRET_KEY:
-    if PRODUCTION:
-        raise ImproperlyConfigured("STUDIO_SECRET_KEY must be set when STUDIO_PRODUCTION is true.")
-    SECRET_KEY = _generated_secret(DATA_DIR / "secret_key")
+if PRODUCTION and len(SECRET_KEY) < 50:
+    raise ImproperlyConfigured(
+        "STUDIO_SECRET_KEY must be set to at least 50 characters when STUDIO_PRODUCTION is true."
+    )
+SECRET_KEY = SECRET_KEY or _generated_secret(DATA_DIR / "secret_key")
 #: Older keys, newest first: what they encrypted and signed can still be read (rotation).
 SECRET_KEY_FALLBACKS = _env_list("STUDIO_OLD_SECRET_KEYS")
 
-PORT = _env_number("PORT", 8000, least=1)
-ALLOWED_HOSTS = _env_list("STUDIO_HOSTS") or ["localhost", "127.0.0.1", "[::1]"]
-CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in _env_list("STUDIO_HOSTS")]
+ALLOWED_HOSTS = _env_list("STUDIO_HOSTS")
+if PRODUCTION and not ALLOWED_HOSTS:
+    raise ImproperlyConfigured("STUDIO_HOSTS must name the public host names when STUDIO_PRODUCTION is true.")
+for _host in ALLOWED_HOSTS:
+    if _host == "*" or "/" in _host:
+        raise ImproperlyConfigured(f"STUDIO_HOSTS holds host names, like studio.example.com, not {_host!r}.")
+CSRF_TRUSTED_ORIGINS = [f"https://{'*' if _host.startswith('.') else ''}{_host}" for _host in ALLOWED_HOSTS]
+ALLOWED_HOSTS = ALLOWED_HOSTS or ["localhost", "127.0.0.1", "[::1]"]
 
 # --- Limits and times ---------------------------------------------------------------------------------------
 
 STUDIO_HEARTBEAT_SECONDS = _env_number("STUDIO_HEARTBEAT_SECONDS", 15, least=1)
 STUDIO_REQUEST_SECONDS = _env_number("STUDIO_REQUEST_SECONDS", 3600, least=1)
 STUDIO_RUN_LOG_DAYS = _env_number("STUDIO_RUN_LOG_DAYS", 30, least=1)
-STUDIO_TRUSTED_PROXIES = _env_number("STUDIO_TRUSTED_PROXIES", 0)
+STUDIO_TRUSTED_PROXIES = _env_number("STUDIO_TRUSTED_PROXIES", 0, most=10)
 #: CIDRs and host names on private or loopback addresses that tools may reach.
 STUDIO_ALLOWED_NETWORKS = _env_list("STUDIO_ALLOWED_NETWORKS")
 for _entry in STUDIO_ALLOWED_NETWORKS:
     if "/" in _entry:
         try:
             ipaddress.ip_network(_entry)
-        except ValueError as error:
-            raise ImproperlyConfigured(f"STUDIO_ALLOWED_NETWORKS: {error}") from error
+        except ValueError as _error:
+            raise ImproperlyConfigured(f"STUDIO_ALLOWED_NETWORKS: {_error}") from _error
 #: A body of a public or API request may not be larger than this, in bytes.
 STUDIO_MAX_BODY_BYTES = 1_048_576
 DATA_UPLOAD_MAX_MEMORY_SIZE = STUDIO_MAX_BODY_BYTES
+#: How long answers that are under way may go on after the server was told to stop; then they are interrupted.
+STUDIO_DRAIN_SECONDS = 8
 
 # --- Applications -------------------------------------------------------------------------------------------
 
@@ -113,7 +146,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "studio.middleware.Sessions",
-    "django.middleware.common.CommonMiddleware",
+    "studio.middleware.Common",
     "studio.middleware.Csrf",
     "studio.middleware.Authentication",
     "studio.middleware.Messages",
@@ -140,28 +173,39 @@ TEMPLATES = [
 
 # --- Database -----------------------------------------------------------------------------------------------
 
-if _env_text("DATABASE_URL"):
-    DATABASES = {"default": env.db("DATABASE_URL")}
+_url = _env_text("DATABASE_URL")
+if _url and not _url.startswith(("postgres://", "postgresql://", "sqlite:///")):
+    raise ImproperlyConfigured("DATABASE_URL must be a postgres:// or sqlite:/// address.")
+try:
+    _database = environ.Env.db_url_config(_url) if _url else {}
+except ValueError as _error:
+    # Without the reason: it may quote a part of the password.
+    raise ImproperlyConfigured(
+        "DATABASE_URL is not like postgres://user:password@host:5432/name."
+    ) from _error
+if _database.get("ENGINE") == "django.db.backends.postgresql":
+    _require("DATABASE_URL", "psycopg_pool", "postgres.txt")
     # A max age leaks connections under ASGI; a pool holds few and gives them back after each request.
-    DATABASES["default"]["CONN_MAX_AGE"] = 0
-    if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
-        DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 0, "max_size": 10, "timeout": 10}
+    _database["CONN_MAX_AGE"] = 0
+    _database["CONN_HEALTH_CHECKS"] = True
+    _database.setdefault("OPTIONS", {})["pool"] = {"min_size": 0, "max_size": 10, "timeout": 10}
 else:
-    DATABASES = {
-        "default": {
-            "ENGINE": "django.db.backends.sqlite3",
-            "NAME": DATA_DIR / "studio.sqlite3",
-            "OPTIONS": {
-                # With these 2000 of 2000 contended transactions succeed; with the defaults 12 of 2000.
-                "transaction_mode": "IMMEDIATE",
-                "timeout": 20,
-                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-            },
-        }
+    _database = {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": _database.get("NAME") or DATA_DIR / "studio.sqlite3",
+        "OPTIONS": {
+            # With these 2000 of 2000 contended transactions succeed; with the defaults 12 of 2000.
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        },
     }
+DATABASES = {"default": _database}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = _env_text("REDIS_URL")
+if REDIS_URL:
+    _require("REDIS_URL", "channels_redis", "redis.txt")
 CHANNEL_LAYERS = {
     "default": (
         {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [REDIS_URL]}}
@@ -182,7 +226,14 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 if PRODUCTION:
+    SECURE_HSTS_SECONDS = 31_536_000
+    SECURE_SSL_REDIRECT = STUDIO_TRUSTED_PROXIES > 0  # without a proxy nothing tells http from https
+    SECURE_REDIRECT_EXEMPT = [r"^health/"]  # load balancers ask over plain HTTP
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if STUDIO_TRUSTED_PROXIES else None
+SILENCED_SYSTEM_CHECKS = [
+    "security.W005",  # HSTS for subdomains: they are not ours to decide on
+    "security.W021",  # nor the browsers' preload lists
+]
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
@@ -207,8 +258,12 @@ WHITENOISE_USE_FINDERS = True
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "formatters": {"line": {"()": "studio.logs.OneLine"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": "WARNING"},
-    "loggers": {"studio": {"level": "INFO"}},
+    "loggers": {
+        # Django's own handlers (mail, a second console) are not used: one line an event, on stderr.
+        "django": {"handlers": [], "level": "WARNING", "propagate": True},
+        **{name: {"level": "INFO"} for name in ("studio", "deployments", "runtime", "workflows", "runs")},
+    },
 }
