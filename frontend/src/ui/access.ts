@@ -22,6 +22,8 @@ export function passwordPanel(
     "form",
     { class: "access" },
     icon("lock"),
+    // Password managers file a password under a name; without one they warn or file it wrongly.
+    h("input", { type: "text", autocomplete: "username", value: location.pathname, hidden: true, readonly: true }),
     h("label", { for: "password" }, words.password),
     h("div", { class: "field" }, field, showButton(field, words)),
     error,

@@ -118,7 +118,6 @@ export class Conversation {
     this.#opening.remove();
     const fresh = replaced === null;
     const mine = fresh ? this.log.addMine(text, now) : null;
-    this.#newest?.settleAsOlder();
     const view = this.#addAnswer(text, now, () => exchange.key);
     const drop = (): void => {
       mine?.remove();
@@ -128,6 +127,7 @@ export class Conversation {
       {
         opened: (id) => {
           if (id !== null) this.#options.memory.conversation = id;
+          this.#setNewest(view.answer);
         },
         changed: (answer) => {
           replaced?.element.closest(".turn")?.remove();
@@ -159,8 +159,12 @@ export class Conversation {
     });
     answer.draw(EMPTY_ANSWER);
     const turn = this.log.addAnswer(answer.element, config.title, at);
-    this.#newest = answer;
     return { answer, turn };
+  }
+
+  #setNewest(answer: AnswerView): void {
+    this.#newest?.settleAsOlder();
+    this.#newest = answer;
   }
 
   #begin(exchange: Exchange): void {
@@ -222,8 +226,8 @@ export class Conversation {
       this.log.addMine(message.content, at);
       return;
     }
-    this.#newest?.settleAsOlder();
     const { answer } = this.#addAnswer("", at, () => "");
+    this.#setNewest(answer);
     const outcome: Outcome =
       message.status === "complete" ? { kind: "complete" }
       : message.status === "stopped" ? { kind: "stopped" }
