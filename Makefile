@@ -5,7 +5,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-header --no-emit-index-url --no-emit-find-links $(LOCK_FLAGS)
 
-.PHONY: run test check bench format lock setup clean frontend
+.PHONY: run test check bench format lock setup clean frontend frontend-check
 
 # Set up, migrate, make the demo on the first start, and serve on 127.0.0.1:$PORT (8000).
 run: .venv/.base frontend
@@ -25,6 +25,7 @@ check: .venv/.dev
 	@STUDIO_PRODUCTION=true STUDIO_SECRET_KEY=$$($(BIN)/python -c 'import secrets; print(secrets.token_hex(32))') \
 		STUDIO_HOSTS=studio.example.com STUDIO_TRUSTED_PROXIES=1 \
 		$(BIN)/python manage.py check --deploy --fail-level WARNING
+	@$(MAKE) --no-print-directory frontend-check
 	@$(MAKE) --no-print-directory test
 
 bench: .venv/.dev
@@ -34,8 +35,24 @@ format: .venv/.dev
 	$(BIN)/ruff check --fix --exit-zero .
 	$(BIN)/ruff format .
 
-# The chat page's script needs Node; whoever builds it adds the recipe here.
-frontend:
+# The pages' scripts and styles, built with Node (the system's or a wheel's) when their sources are newer.
+frontend: static/dist/.built
+
+FRONTEND_SOURCES := $(shell find frontend/src frontend/styles -type f) frontend/build.mjs
+static/dist/.built: frontend/node_modules/.installed $(FRONTEND_SOURCES)
+	@frontend/run.sh run --silent build
+	@touch $@
+
+frontend/node_modules/.installed: frontend/package-lock.json
+	@echo "Installing the front end's packages, once…"
+	@frontend/run.sh ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+# Types, tests and size of the pages' scripts.
+frontend-check: frontend
+	@frontend/run.sh run --silent check
+	@frontend/run.sh run --silent test
+	@frontend/run.sh run --silent size
 
 setup: .venv/.dev frontend
 
@@ -43,7 +60,7 @@ setup: .venv/.dev frontend
 lock: .venv/.dev
 	$(PIP) uv
 	$(LOCK) requirements/dev.in -o requirements/dev.txt
-	for name in base postgres redis; do \
+	for name in base postgres redis node; do \
 		$(LOCK) requirements/$$name.in -c requirements/dev.txt -o requirements/$$name.txt || exit 1; done
 
 clean:
