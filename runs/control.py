@@ -29,13 +29,25 @@ CANCEL_CODES: dict[CancelReason, RunCode] = {
 }
 
 
-class RunControl:
-    """Carries one cancel to an execution. The first reason wins; later ones change nothing.
+@dataclass
+class Facts:
+    """What an execution has used so far: readable at any moment, also after it was closed by a disconnect."""
 
-    Used on the event loop of the run only.
+    usage: Usage = field(default_factory=Usage)
+    cost: float | None = 0.0
+    rounds: int = 0
+    tool_calls: int = 0
+    stop_reason: str = ""
+
+
+class RunControl:
+    """Carries one cancel to an execution, and back what the execution has used. The first reason wins; later
+    ones change nothing. Used on the event loop of the run only.
     """
 
     def __init__(self) -> None:
+        #: Kept up to date by the execution; read by the supervisor when no `ExecutionEnded` could come.
+        self.facts = Facts()
         self.reason: CancelReason | None = None
         self._callbacks: list[Callable[[CancelReason], None]] = []
 
@@ -69,14 +81,3 @@ class ExecutionEnded:
     stop_reason: str
     #: What conversation memory gets after a complete final turn; None: nothing.
     answer: str | None
-
-
-@dataclass
-class Facts:
-    """What an execution has used so far: readable at any moment, also after it was closed by a disconnect."""
-
-    usage: Usage = field(default_factory=Usage)
-    cost: float | None = 0.0
-    rounds: int = 0
-    tool_calls: int = 0
-    stop_reason: str = ""

@@ -1,4 +1,4 @@
-"""Real servers for tests: Studio's ASGI application behind uvicorn or daphne, with a data folder of its own."""
+"""Real servers for tests: Studio's ASGI application behind uvicorn or daphne, with its own data folder."""
 
 import http.client
 import os
@@ -13,7 +13,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 COMMANDS = {
-    "uvicorn": ("uvicorn", "studio.asgi:application", "--no-access-log", "--timeout-graceful-shutdown", "2"),
+    # As in `studio.server`: who may be believed for the client's address is decided in one place, by us.
+    "uvicorn": ("uvicorn", "studio.asgi:application", "--no-proxy-headers", "--no-access-log")
+    + ("--timeout-graceful-shutdown", "2"),
     "daphne": ("daphne", "studio.asgi:application", "--no-server-name"),
 }
 
