@@ -1,10 +1,17 @@
-"""A published chat: which outputs visitors get, what they may see of the agent, and who may use it."""
+"""A published chat: which outputs visitors get, what they may see of the agent, and who may use it.
+
+Saving a chat with another access mode, password, list or key ends every grant: `access_version` counts on.
+"""
 
 import uuid
+from collections.abc import Iterable
 
-from django.core.validators import MinValueValidator, RegexValidator
-from django.db import models
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
+from django.db import models, transaction
 
+from deployments import slugs, theme, wording
+from deployments.entries import check_emails, check_origins, check_suggestions
 from redaction.models import RedactionRule
 from workflows.models import Workflow
 
@@ -16,52 +23,72 @@ class AccessMode(models.TextChoices):
     JWT = "jwt", "Visitors your own site signs in (JWT)"
 
 
+#: What a grant stands on: changing any of it ends all grants.
+ACCESS_FIELDS = ("access_mode", "password_hash", "allowed_emails", "identity_key_encrypted")
+
+#: What each mode cannot do without, and the sentence for whoever forgot it.
+_NEEDED: dict[str, tuple[str, str]] = {
+    AccessMode.PASSWORD: ("password_hash", "This way of access needs a password."),
+    AccessMode.EMAIL: ("allowed_emails", "This way of access needs at least one address or @domain."),
+    AccessMode.JWT: ("identity_key_encrypted", "This way of access needs the key your site signs with."),
+}
+
+
+def _limit(default: int, most: int, help_text: str) -> "models.PositiveIntegerField[int, int]":
+    validators = [MinValueValidator(1), MaxValueValidator(most)]
+    return models.PositiveIntegerField(default=default, validators=validators, help_text=help_text)
+
+
+def _budget(help_text: str) -> "models.FloatField[float | None, float | None]":
+    return models.FloatField(null=True, blank=True, validators=[MinValueValidator(0)], help_text=help_text)
+
+
 class ChatDeployment(models.Model):
     """A workflow published as a chat. The two toggles are independent and off by default."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    slug = models.SlugField(max_length=100, unique=True)
+    slug = models.SlugField(max_length=slugs.MAX_LENGTH, unique=True, blank=True, help_text=wording.SLUG)
     workflow = models.ForeignKey(Workflow, on_delete=models.PROTECT, related_name="chats")
     title = models.CharField(max_length=200)
-    description = models.TextField(blank=True)
-    welcome = models.TextField(blank=True)
-    suggestions = models.JSONField(default=list, blank=True)
+    description = models.TextField(blank=True, help_text="For colleagues; visitors never see it.")
+    welcome = models.TextField(blank=True, help_text="What visitors read before their first message.")
+    suggestions = models.JSONField(default=list, blank=True, help_text=wording.SUGGESTIONS)
     theme_color = models.CharField(
+        "colour",
         max_length=7,
-        default="#2563eb",
-        validators=[RegexValidator(r"\A#[0-9a-fA-F]{6}\Z", "A colour is # and six hexadecimal digits.")],
+        default=theme.DEFAULT_COLOR,
+        validators=[
+            RegexValidator(rf"\A{theme.COLOR.pattern}\Z", "A colour is # and six hexadecimal digits.")
+        ],
     )
-    locale = models.CharField(max_length=10, blank=True, help_text="Empty: the visitor's browser decides.")
-    active = models.BooleanField(default=True)
-    outputs = models.JSONField(default=list, help_text="What visitors get, e.g. agent_1.content")
+    locale = models.CharField(
+        "language",
+        max_length=10,
+        blank=True,
+        validators=[RegexValidator(r"\A[a-z]{2,3}(-[A-Z]{2})?\Z", "A language is like en, pt-BR or es.")],
+        help_text="en, pt-BR or es. Empty: the visitor's browser decides.",
+    )
+    active = models.BooleanField(default=True, help_text="Off: for visitors the chat does not exist.")
+    outputs = models.JSONField(default=list, blank=True, help_text=wording.OUTPUTS)
 
-    include_thinking = models.BooleanField(
-        default=False,
-        help_text="Visitors whose client speaks the protocol see the model's thinking, where it exposes any.",
-    )
-    include_tool_calls = models.BooleanField(
-        default=False,
-        help_text="Visitors whose client speaks the protocol see names and states of tool calls. "
-        "Arguments and results are never shown.",
-    )
+    include_thinking = models.BooleanField(default=False, help_text=wording.INCLUDE_THINKING)
+    include_tool_calls = models.BooleanField(default=False, help_text=wording.INCLUDE_TOOL_CALLS)
 
     access_mode = models.CharField(max_length=10, choices=AccessMode, default=AccessMode.PUBLIC)
     password_hash = models.CharField(max_length=200, blank=True, editable=False)
-    allowed_emails = models.JSONField(default=list, blank=True)
+    allowed_emails = models.JSONField(default=list, blank=True, help_text=wording.ALLOWED_EMAILS)
     identity_key_encrypted = models.TextField(blank=True, editable=False)
-    access_version = models.PositiveIntegerField(
-        default=1, editable=False, help_text="Grants carry it: changing mode, password or list ends them at once."
-    )
-    allowed_origins = models.JSONField(default=list, blank=True)
+    access_version = models.PositiveIntegerField(default=1, editable=False)
+    allowed_origins = models.JSONField(default=list, blank=True, help_text=wording.ALLOWED_ORIGINS)
 
-    requests_per_minute = models.PositiveIntegerField(default=30, validators=[MinValueValidator(1)])
-    max_runs_visitor = models.PositiveIntegerField(default=2, validators=[MinValueValidator(1)])
-    max_runs_address = models.PositiveIntegerField(default=10, validators=[MinValueValidator(1)])
-    max_runs_chat = models.PositiveIntegerField(default=100, validators=[MinValueValidator(1)])
-    max_input_chars = models.PositiveIntegerField(default=20000, validators=[MinValueValidator(1)])
-    max_run_seconds = models.PositiveIntegerField(default=600, validators=[MinValueValidator(1)])
-    budget_run_usd = models.FloatField(null=True, blank=True)
-    budget_day_usd = models.FloatField(null=True, blank=True)
+    requests_per_minute = _limit(30, 100_000, wording.REQUESTS_PER_MINUTE)
+    max_runs_visitor = _limit(2, 10_000, "Answers on their way at once, for one visitor.")
+    max_runs_address = _limit(10, 10_000, "Answers on their way at once, for one network address.")
+    max_runs_chat = _limit(100, 100_000, "Answers on their way at once, for the whole chat.")
+    max_input_chars = _limit(20_000, 250_000, "Characters of one message.")
+    max_run_seconds = _limit(600, 86_400, "Seconds one answer may take; then it is stopped.")
+    budget_run_usd = _budget("Dollars one answer may cost. Empty: no limit.")
+    budget_day_usd = _budget("Dollars the chat may cost in a day (UTC). Empty: no limit.")
 
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -72,6 +99,62 @@ class ChatDeployment(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    def save(
+        self,
+        *,
+        force_insert: bool | tuple[models.base.ModelBase, ...] = False,
+        force_update: bool = False,
+        using: str | None = None,
+        update_fields: Iterable[str] | None = None,
+    ) -> None:
+        self._fill_slug()
+        with transaction.atomic(using=using):
+            self._end_grants_if_access_changed(using)
+            if update_fields is not None and not set(ACCESS_FIELDS).isdisjoint(update_fields):
+                update_fields = {*update_fields, "access_version"}
+            super().save(
+                force_insert=force_insert,
+                force_update=force_update,
+                using=using,
+                update_fields=update_fields,
+            )
+
+    def clean(self) -> None:
+        self._fill_slug()
+        problems = {
+            "slug": ["This word is one of Studio's own addresses."] if slugs.is_reserved(self.slug) else [],
+            "suggestions": check_suggestions(self.suggestions),
+            "allowed_emails": check_emails(self.allowed_emails),
+            "allowed_origins": check_origins(self.allowed_origins),
+            "access_mode": self._missing_for_access(),
+        }
+        if any(problems.values()):
+            raise ValidationError({field: found for field, found in problems.items() if found})
+
+    @property
+    def scope(self) -> str:
+        """Whose conversations and limits these are, in the ledger."""
+        return f"chat:{self.id.hex}"
+
+    def _end_grants_if_access_changed(self, using: str | None) -> None:
+        # Compared with the row, not with what was loaded: a stale copy must not bring an old version back.
+        rows = ChatDeployment.objects.using(using).select_for_update().filter(pk=self.pk)
+        stored = rows.values("access_version", *ACCESS_FIELDS).first()
+        if stored is not None:
+            changed = any(stored[field] != getattr(self, field) for field in ACCESS_FIELDS)
+            self.access_version = stored["access_version"] + changed
+
+    def _fill_slug(self) -> None:
+        if not self.slug:
+            self.slug = slugs.slug_for(self.title, self._slug_is_taken)
+
+    def _slug_is_taken(self, slug: str) -> bool:
+        return ChatDeployment.objects.filter(slug=slug).exclude(pk=self.pk).exists()
+
+    def _missing_for_access(self) -> list[str]:
+        field, sentence = _NEEDED.get(self.access_mode, ("", ""))
+        return [sentence] if field and not getattr(self, field) else []
 
 
 class ChatRedactionRule(RedactionRule):

@@ -1,6 +1,6 @@
 """One colour of a deployment → accessible colours for light and dark. Pure; WCAG 2.2 contrast decides.
 
-Whatever colour is given, text and edges made from the result reach their contrast on every ground they stand on.
+Whatever colour is given, what is made from the result reaches its contrast on every ground it stands on.
 """
 
 import re
@@ -29,9 +29,12 @@ class Palette(NamedTuple):
     accent_soft: str
     accent_text: str
 
-    def as_variables(self) -> dict[str, str]:
-        """The names by which style sheets know them, without the dashes in front."""
-        return {name.replace("_", "-"): value for name, value in self._asdict().items()}
+    def as_json(self) -> dict[str, str]:
+        """The same under their names on the wire: `accent`, `onAccent`, `accentHover`…"""
+        return dict(zip(_WIRE_NAMES, self, strict=True))
+
+
+_WIRE_NAMES = ("accent", "onAccent", "accentHover", "accentSoft", "accentText")
 
 
 class _Mode(NamedTuple):
@@ -49,18 +52,19 @@ _DARK = _Mode(WHITE, (0x0F, 0x12, 0x18), (0x17, 0x1B, 0x23), (0x1F, 0x25, 0x30),
 
 
 class Theme(NamedTuple):
+    color: str
     light: Palette
     dark: Palette
 
-    def as_json(self) -> dict[str, dict[str, str]]:
-        """`{"light": {"accent": "#…", …}, "dark": {…}}`, keys as in style sheets."""
-        return {"light": self.light.as_variables(), "dark": self.dark.as_variables()}
+    def as_json(self) -> dict[str, str | dict[str, str]]:
+        """`{"color": "#…", "light": {…}, "dark": {…}}`"""
+        return {"color": self.color, "light": self.light.as_json(), "dark": self.dark.as_json()}
 
 
 def theme(color: str) -> Theme:
     """Return both palettes of a colour `#rrggbb`; anything else raises ValueError."""
     base = parse(color)
-    return Theme(light=_palette(base, _LIGHT), dark=_palette(base, _DARK))
+    return Theme(color=color.lower(), light=_palette(base, _LIGHT), dark=_palette(base, _DARK))
 
 
 def parse(color: str) -> Channels:

@@ -7,8 +7,20 @@ from hypothesis import strategies as st
 from deployments.theme import BLACK, WHITE, Palette, contrast, parse, theme
 
 GROUNDS = {
-    "light": {"bg": "#f6f7f9", "surface": "#ffffff", "sunken": "#eef0f4", "text": "#1a1f2b", "muted": "#545d6e"},
-    "dark": {"bg": "#0f1218", "surface": "#171b23", "sunken": "#1f2530", "text": "#e7eaf0", "muted": "#a4adbc"},
+    "light": {
+        "bg": "#f6f7f9",
+        "surface": "#ffffff",
+        "sunken": "#eef0f4",
+        "text": "#1a1f2b",
+        "muted": "#545d6e",
+    },
+    "dark": {
+        "bg": "#0f1218",
+        "surface": "#171b23",
+        "sunken": "#1f2530",
+        "text": "#e7eaf0",
+        "muted": "#a4adbc",
+    },
 }
 
 VECTORS = [
@@ -41,19 +53,24 @@ def test_it_reads_capitals_and_gives_small_letters() -> None:
     assert theme("#FFD400") == theme("#ffd400")
 
 
-@pytest.mark.parametrize("color", ["", "red", "#fff", "ffd400", "#ffd40", "#ffd4000", "#ggd400", "#ffd400\n", "#ffd400;"])
+@pytest.mark.parametrize(
+    "color", ["", "red", "#fff", "ffd400", "#ffd40", "#ffd4000", "#ggd400", "#ffd400\n", "#ffd400;"]
+)
 def test_it_refuses_what_is_no_colour(color: str) -> None:
     with pytest.raises(ValueError, match="six hexadecimal digits"):
         theme(color)
 
 
-def test_it_names_colours_as_style_sheets_do() -> None:
-    assert theme("#2563eb").as_json()["light"] == {
+def test_it_names_colours_as_clients_read_them() -> None:
+    wire = theme("#2563EB").as_json()
+    assert list(wire) == ["color", "light", "dark"]
+    assert wire["color"] == "#2563eb"
+    assert wire["light"] == {
         "accent": "#2563eb",
-        "on-accent": "#ffffff",
-        "accent-hover": "#2157cf",
-        "accent-soft": "#e9effd",
-        "accent-text": "#2461e6",
+        "onAccent": "#ffffff",
+        "accentHover": "#2157cf",
+        "accentSoft": "#e9effd",
+        "accentText": "#2461e6",
     }
 
 
