@@ -1,9 +1,39 @@
-"""The ASGI application: HTTP to Django."""
+"""The ASGI application: HTTP to Django, and the process's background work from its start to its end."""
 
 import os
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
+django = get_asgi_application()
 
-application = get_asgi_application()
+from studio import background  # noqa: E402  (it needs the applications that the line above loads)
+
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[Mapping[str, Any]]]
+Send = Callable[[Mapping[str, Any]], Awaitable[None]]
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    match scope["type"]:
+        case "http":
+            background.start()  # daphne knows no lifespan; it starts with the first request
+            await django(scope, receive, send)
+        case "lifespan":
+            await _lifespan(receive, send)
+        case "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 4404})
+        case other:
+            raise ValueError(f"no such kind of connection: {other}")
+
+
+async def _lifespan(receive: Receive, send: Send) -> None:
+    await receive()
+    background.start()
+    await send({"type": "lifespan.startup.complete"})
+    await receive()
+    await background.stop()
+    await send({"type": "lifespan.shutdown.complete"})

@@ -4,9 +4,11 @@
 Only edges read settings; values travel inward as arguments.
 """
 
+import atexit
 import importlib.util
 import ipaddress
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -59,8 +61,8 @@ PORT = _env_number("PORT", 8000, least=1, most=65535)
 
 if TESTING:
     # A folder of its own for each process: tests never meet real data and run side by side.
-    _test_folder = tempfile.TemporaryDirectory(prefix="studio-test-")
-    DATA_DIR = Path(_test_folder.name)
+    DATA_DIR = Path(tempfile.mkdtemp(prefix="studio-test-"))
+    atexit.register(shutil.rmtree, DATA_DIR, ignore_errors=True)
 else:
     DATA_DIR = Path(_env_text("STUDIO_DATA_DIR") or BASE_DIR / "var").absolute()
 try:
@@ -251,7 +253,6 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "static/"
-STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"] if (BASE_DIR / "static").is_dir() else []
 WHITENOISE_USE_FINDERS = True
 
@@ -264,6 +265,9 @@ LOGGING = {
     "loggers": {
         # Django's own handlers (mail, a second console) are not used: one line an event, on stderr.
         "django": {"handlers": [], "level": "WARNING", "propagate": True},
+        # Scanners ask for any host and path all day; that is no event of ours.
+        "django.security.DisallowedHost": {"level": "CRITICAL"},
+        "django.request": {"level": "ERROR"},
         **{name: {"level": "INFO"} for name in ("studio", "deployments", "runtime", "workflows", "runs")},
     },
 }

@@ -1,0 +1,67 @@
+"""The middlewares as configured, in both of Django's modes."""
+
+import pytest
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.middleware.csrf import get_token
+from django.test import AsyncClient, Client
+from django.urls import path
+
+from studio import middleware
+
+SESSIONLESS = ["/api/chat/x", "/api/workflows/x/execute", "/v1/agent-runtime/x", "/health/x"]
+
+
+def touch_everything(request: HttpRequest) -> HttpResponseBase:
+    """Use what pages have, where it is there; a careless view under /api would do the same."""
+    if hasattr(request, "session"):
+        request.session["seen"] = True
+        return HttpResponse(get_token(request))
+    return JsonResponse({"session": False, "user": hasattr(request, "user")})
+
+
+urlpatterns = [path(name.lstrip("/"), touch_everything) for name in [*SESSIONLESS, "page"]]
+pytestmark = [pytest.mark.urls(__name__)]
+
+
+@pytest.mark.parametrize("address", SESSIONLESS)
+def test_it_sets_no_cookie_for_programs(address: str) -> None:
+    response = Client().get(address)
+    assert response.json() == {"session": False, "user": False}
+    assert not response.cookies
+    assert "Cookie" not in response.headers.get("Vary", "")
+
+
+@pytest.mark.parametrize("address", SESSIONLESS)
+async def test_it_sets_no_cookie_for_programs_when_asynchronous(address: str) -> None:
+    response = await AsyncClient().get(address)
+    assert response.json() == {"session": False, "user": False}
+    assert not response.cookies
+
+
+@pytest.mark.parametrize("address", SESSIONLESS)
+async def test_it_asks_programs_for_no_csrf_token(address: str) -> None:
+    assert Client(enforce_csrf_checks=True).post(address).status_code == 200
+    assert (await AsyncClient(enforce_csrf_checks=True).post(address)).status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_it_gives_pages_a_session_and_asks_them_for_a_token() -> None:
+    assert {"sessionid", "csrftoken"} <= set((await AsyncClient().get("/page")).cookies)
+    assert (await AsyncClient(enforce_csrf_checks=True).post("/page")).status_code == 403
+
+
+@pytest.mark.django_db
+def test_it_gives_pages_a_session_and_asks_them_for_a_token_when_synchronous() -> None:
+    assert {"sessionid", "csrftoken"} <= set(Client().get("/page").cookies)
+    assert Client(enforce_csrf_checks=True).post("/page").status_code == 403
+
+
+@pytest.mark.django_db
+def test_it_takes_a_path_that_only_begins_alike_for_a_page() -> None:
+    assert not "/healthy".startswith(middleware.SESSIONLESS)
+    assert not "/api/chats".startswith(middleware.SESSIONLESS)
+
+
+def test_it_answers_probes_by_any_host_name_and_nothing_else() -> None:
+    assert Client().get("/health/x", headers={"host": "10.0.0.7"}).status_code == 200
+    assert Client().get("/api/chat/x", headers={"host": "10.0.0.7"}).status_code == 400
