@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models, transaction
 
-from deployments import slugs, theme, wording
+from deployments import slugs, theme
 from deployments.entries import check_emails, check_origins, check_suggestions
 from redaction.models import RedactionRule
 from workflows.models import Workflow
@@ -34,25 +34,27 @@ _NEEDED: dict[str, tuple[str, str]] = {
 }
 
 
-def _limit(default: int, most: int, help_text: str) -> "models.PositiveIntegerField[int, int]":
-    validators = [MinValueValidator(1), MaxValueValidator(most)]
-    return models.PositiveIntegerField(default=default, validators=validators, help_text=help_text)
+def _limit(default: int, most: int) -> "models.PositiveIntegerField[int, int]":
+    return models.PositiveIntegerField(
+        default=default, validators=[MinValueValidator(1), MaxValueValidator(most)]
+    )
 
 
-def _budget(help_text: str) -> "models.FloatField[float | None, float | None]":
-    return models.FloatField(null=True, blank=True, validators=[MinValueValidator(0)], help_text=help_text)
+def _budget() -> "models.FloatField[float | None, float | None]":
+    """Dollars; None: no limit."""
+    return models.FloatField(null=True, blank=True, validators=[MinValueValidator(0)])
 
 
 class ChatDeployment(models.Model):
     """A workflow published as a chat. The two toggles are independent and off by default."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    slug = models.SlugField(max_length=slugs.MAX_LENGTH, unique=True, blank=True, help_text=wording.SLUG)
+    slug = models.SlugField(max_length=slugs.MAX_LENGTH, unique=True, blank=True)
     workflow = models.ForeignKey(Workflow, on_delete=models.PROTECT, related_name="chats")
     title = models.CharField(max_length=200)
-    description = models.TextField(blank=True, help_text="For colleagues; visitors never see it.")
-    welcome = models.TextField(blank=True, help_text="What visitors read before their first message.")
-    suggestions = models.JSONField(default=list, blank=True, help_text=wording.SUGGESTIONS)
+    description = models.TextField(blank=True)
+    welcome = models.TextField(blank=True)
+    suggestions = models.JSONField(default=list, blank=True)
     theme_color = models.CharField(
         "colour",
         max_length=7,
@@ -66,29 +68,28 @@ class ChatDeployment(models.Model):
         max_length=10,
         blank=True,
         validators=[RegexValidator(r"\A[a-z]{2,3}(-[A-Z]{2})?\Z", "A language is like en, pt-BR or es.")],
-        help_text="en, pt-BR or es. Empty: the visitor's browser decides.",
     )
-    active = models.BooleanField(default=True, help_text="Off: for visitors the chat does not exist.")
-    outputs = models.JSONField(default=list, blank=True, help_text=wording.OUTPUTS)
+    active = models.BooleanField(default=True)
+    outputs = models.JSONField(default=list, blank=True)
 
-    include_thinking = models.BooleanField(default=False, help_text=wording.INCLUDE_THINKING)
-    include_tool_calls = models.BooleanField(default=False, help_text=wording.INCLUDE_TOOL_CALLS)
+    include_thinking = models.BooleanField(default=False)
+    include_tool_calls = models.BooleanField(default=False)
 
     access_mode = models.CharField(max_length=10, choices=AccessMode, default=AccessMode.PUBLIC)
     password_hash = models.CharField(max_length=200, blank=True, editable=False)
-    allowed_emails = models.JSONField(default=list, blank=True, help_text=wording.ALLOWED_EMAILS)
+    allowed_emails = models.JSONField(default=list, blank=True)
     identity_key_encrypted = models.TextField(blank=True, editable=False)
     access_version = models.PositiveIntegerField(default=1, editable=False)
-    allowed_origins = models.JSONField(default=list, blank=True, help_text=wording.ALLOWED_ORIGINS)
+    allowed_origins = models.JSONField(default=list, blank=True)
 
-    requests_per_minute = _limit(30, 100_000, wording.REQUESTS_PER_MINUTE)
-    max_runs_visitor = _limit(2, 10_000, "Answers on their way at once, for one visitor.")
-    max_runs_address = _limit(10, 10_000, "Answers on their way at once, for one network address.")
-    max_runs_chat = _limit(100, 100_000, "Answers on their way at once, for the whole chat.")
-    max_input_chars = _limit(20_000, 250_000, "Characters of one message.")
-    max_run_seconds = _limit(600, 86_400, "Seconds one answer may take; then it is stopped.")
-    budget_run_usd = _budget("Dollars one answer may cost. Empty: no limit.")
-    budget_day_usd = _budget("Dollars the chat may cost in a day (UTC). Empty: no limit.")
+    requests_per_minute = _limit(30, 100_000)
+    max_runs_visitor = _limit(2, 10_000)
+    max_runs_address = _limit(10, 10_000)
+    max_runs_chat = _limit(100, 100_000)
+    max_input_chars = _limit(20_000, 250_000)
+    max_run_seconds = _limit(600, 86_400)
+    budget_run_usd = _budget()
+    budget_day_usd = _budget()
 
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
