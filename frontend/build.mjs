@@ -23,5 +23,6 @@ if (process.argv.includes("--tests")) {
     format: "esm",
     minify: true,
   });
-  await build({ ...common, entryPoints: { chat: "styles/chat.css" }, outdir: "../static/dist", minify: true });
+  const styles = { chat: "styles/chat.css", admin: "styles/admin.css" };
+  await build({ ...common, entryPoints: styles, outdir: "../static/dist", minify: true });
 }
