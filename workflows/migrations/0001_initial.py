@@ -35,10 +35,10 @@ class Migration(migrations.Migration):
             name='WorkflowRedactionRule',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('email', 'E-mail address'), ('phone', 'Phone number'), ('credit_card', 'Payment card number'), ('iban', 'IBAN'), ('ip_address', 'IP address'), ('url', 'Web address'), ('cpf', 'CPF (Brazil)'), ('cnpj', 'CNPJ (Brazil)'), ('us_ssn', 'Social Security number (US)'), ('secret_key', 'Key or token'), ('regex', 'Pattern (RE2)'), ('words', 'Words')], max_length=20)),
-                ('regions', models.JSONField(blank=True, default=list, help_text='For phone numbers: countries, e.g. BR, US.')),
+                ('kind', models.CharField(choices=[('email', 'E-mail address'), ('phone', 'Phone number'), ('credit_card', 'Payment card number'), ('iban', 'IBAN'), ('ip_address', 'IP address'), ('url', 'Web address'), ('cpf', 'CPF (Brazil)'), ('cnpj', 'CNPJ (Brazil)'), ('us_ssn', 'Social Security number (US)'), ('secret_key', 'Key or token'), ('regex', 'Pattern (RE2)'), ('words', 'Words'), ('presidio', 'Names, places and more (presidio)')], help_text='Numbers with check digits (cards, IBAN, CPF, CNPJ) are masked only if these are right: 4000 0012 3456 7899 is a card number, 4000 0012 3456 7890 is none. Mask others by a pattern.', max_length=20)),
+                ('regions', models.JSONField(blank=True, default=list, help_text='For phone numbers: countries, e.g. BR, US. Empty: only numbers that begin with + or 00.')),
                 ('pattern', models.TextField(blank=True, help_text='For patterns: RE2 syntax, without look-around.')),
-                ('words', models.JSONField(blank=True, default=list, help_text='For words: each word or phrase.')),
+                ('words', models.JSONField(blank=True, default=list, help_text='For words: each word or phrase, masked as a whole word in any case.')),
                 ('replacement', models.CharField(blank=True, help_text='Empty: [kind], e.g. [email].', max_length=100)),
                 ('active', models.BooleanField(default=True)),
                 ('position', models.PositiveIntegerField(default=0)),
