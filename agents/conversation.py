@@ -29,7 +29,7 @@ class UserMessage(msgspec.Struct, frozen=True):
 
 
 class AssistantMessage(msgspec.Struct, frozen=True):
-    """`replay` holds a vendor's opaque parts (signatures, encrypted reasoning) that only `vendor` gets back."""
+    """`replay`: a vendor's opaque parts (signatures, encrypted reasoning) that only `vendor` gets back."""
 
     text: str = ""
     calls: Sequence[ToolCall] = ()

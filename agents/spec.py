@@ -34,7 +34,7 @@ class ModelChoice:
 
 @dataclass(frozen=True)
 class AgentSpec:
-    """An agent block or an agent of the runtime. `models[0]` is asked first, the others are fallbacks in order.
+    """An agent block or an agent of the runtime. `models[0]` is asked first, the rest are fallbacks in order.
 
     `summaries` is true iff thinking can reach somebody.
     """

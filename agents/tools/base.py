@@ -1,4 +1,4 @@
-"""A tool as the loop knows it. A failing tool is a result that the model reads, never an exception that ends a run."""
+"""A tool as the loop knows it. Its failure is a result that the model reads, and never ends a run."""
 
 from typing import Any, Protocol
 
@@ -21,4 +21,4 @@ class Tool(Protocol):
     idempotent: bool
 
     async def call(self, arguments: dict[str, Any]) -> ToolResult:
-        """Run once with arguments that satisfy the schema. Cancelled on Stop; must then leave nothing open."""
+        """Run once with arguments that fit the schema. Cancelled on Stop; must then leave nothing open."""
