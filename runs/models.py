@@ -1,19 +1,20 @@
 """The one ledger of every surface: runs, their private trace, conversations, and the windows of rate limits.
 
-The run's row is the truth: whoever wins its compare-and-set decides how it ended. It names what it ran by value,
-not by foreign key, so that the ledger outlives a deleted workflow, chat, key or agent.
+The run's row is the truth: whoever wins its compare-and-set decides how it ended. It names what it ran by
+value, not by foreign key, so that the ledger outlives a deleted workflow, chat, key or agent.
 """
 
 import secrets
 
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 from streaming.events import RunStatus
 
 
 def new_id(prefix: str) -> str:
-    """128 random bits as `prefix_…` (hex): unguessable, so an id alone never gives access but never is guessed."""
+    """128 random bits as `prefix_…` (hex). An id alone never gives access, and it cannot be guessed."""
     return f"{prefix}_{secrets.token_hex(16)}"
 
 
@@ -91,39 +92,50 @@ class Run(models.Model):
     chat_slug = models.CharField(max_length=100, blank=True)
     credential_id = models.CharField(max_length=64, blank=True, help_text="API key or runtime token.")
     visitor = models.CharField(max_length=64, blank=True, help_text="Hash of the visitor token.")
-    address = models.CharField(max_length=64, blank=True, help_text="Keyed hash of the client's network address.")
+    address = models.CharField(max_length=64, blank=True, help_text="Keyed hash of the client's network.")
     conversation = models.ForeignKey(
         Conversation, null=True, blank=True, on_delete=models.SET_NULL, related_name="runs"
     )
 
-    policy = models.JSONField(default=dict, help_text="What was read at admission: toggles, outputs, protocol.")
+    policy = models.JSONField(default=dict, help_text="What was read at admission.")
     input = models.JSONField(default=dict)
     output = models.JSONField(default=dict, help_text="Whole outputs by block, masked.")
+    terminal_blocks = models.JSONField(default=list, help_text="Blocks without taken outgoing edges.")
     usage = models.JSONField(default=dict)
     cost = models.FloatField(null=True, blank=True, help_text="Dollars; empty: a price is unknown.")
     rounds = models.PositiveIntegerField(default=0)
     tool_calls = models.PositiveIntegerField(default=0)
     stop_reason = models.CharField(max_length=40, blank=True)
 
-    created_at = models.DateTimeField(auto_now_add=True)
+    #: What an `Idempotency-Key` claims: hashes of whose key it is, and of the request it came with.
+    claim = models.CharField(max_length=64, blank=True, editable=False)
+    claimed_request = models.CharField(max_length=64, blank=True, editable=False)
+
+    created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-created_at"]
-        permissions = [("view_trace", "Can see the private trace of runs")]
+        permissions = [
+            ("view_trace", "Can see what runs were given, did and answered"),
+            ("stop_run", "Can stop runs"),
+        ]
         indexes = [
             models.Index(fields=["-created_at"]),
             models.Index(fields=["workflow_id", "-created_at"]),
             models.Index(fields=["chat_id", "status"]),
-            models.Index(fields=["lease_until"], condition=Q(status__in=["queued", "running"]), name="run_leases"),
+            models.Index(
+                fields=["lease_until"], condition=Q(status__in=["queued", "running"]), name="run_leases"
+            ),
         ]
         constraints = [
             models.UniqueConstraint(
                 fields=["conversation"],
                 condition=Q(status__in=["queued", "running"]),
                 name="one_turn_at_a_time",
-            )
+            ),
+            models.UniqueConstraint(fields=["claim"], condition=~Q(claim=""), name="one_run_a_claim"),
         ]
 
     def __str__(self) -> str:
@@ -131,8 +143,8 @@ class Run(models.Model):
 
 
 class TraceEntry(models.Model):
-    """One line of a run's private trace (agent-events-v1 section 7): rounds, calls with arguments and results,
-    usage, warnings, errors; thinking only if the run's policy had it on. `data` is the event, masked."""
+    """One line of a run's private trace (agent-events-v1 section 7): rounds, calls with arguments and
+    results, usage, warnings, errors; thinking only if the run's policy had it on. `data` is masked."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="trace")
     seq = models.PositiveIntegerField()
@@ -167,12 +179,14 @@ class Message(models.Model):
     role = models.CharField(max_length=10, choices=Role)
     content = models.TextField(blank=True)
     status = models.CharField(max_length=10, choices=State, default=State.COMPLETE)
+    position = models.PositiveIntegerField(help_text="Order in the conversation; clocks may differ.")
     created_at = models.DateTimeField()
-    position = models.PositiveIntegerField(default=0, help_text="Order of messages of the same moment.")
 
     class Meta:
-        ordering = ["created_at", "position"]
-        indexes = [models.Index(fields=["conversation", "created_at"])]
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["conversation", "position"], name="one_message_a_position")
+        ]
 
     def __str__(self) -> str:
         return self.id

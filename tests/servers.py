@@ -12,11 +12,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
+#: As in `studio.server`: who may be believed for the client's address is decided in one place, by us.
 COMMANDS = {
-    # As in `studio.server`: who may be believed for the client's address is decided in one place, by us.
-    "uvicorn": ("uvicorn", "studio.asgi:application", "--no-proxy-headers", "--no-access-log")
-    + ("--timeout-graceful-shutdown", "2"),
-    "daphne": ("daphne", "studio.asgi:application", "--no-server-name"),
+    "uvicorn": [
+        *("uvicorn", "studio.asgi:application", "--no-proxy-headers", "--no-access-log"),
+        *("--timeout-graceful-shutdown", "2"),
+    ],
+    "daphne": ["daphne", "studio.asgi:application", "--no-server-name"],
 }
 
 
