@@ -9,11 +9,12 @@ from typing import assert_never
 from django.contrib.auth.hashers import check_password, make_password
 from django.core import signing
 
+from deployments.carriers import Carrier
 from deployments.models import AccessMode, ChatDeployment
 
-HEADER = "X-Studio-Access"
-COOKIE = "studio_access"
-LIFETIME = timedelta(days=7)
+CARRIER = Carrier("studio_access", "X-Studio-Access", timedelta(days=7))
+#: One address may try this many passwords of one chat in a minute.
+PASSWORDS_PER_MINUTE = 10
 #: Longer ones are refused before they are hashed.
 MAX_PASSWORD_CHARS = 1000
 
@@ -24,7 +25,7 @@ def is_open(chat: ChatDeployment) -> bool:
 
 
 def grant(chat: ChatDeployment) -> str:
-    """Return a new grant; it holds until LIFETIME is over or the chat's access settings change."""
+    """Return a new grant; it holds until its lifetime is over or the chat's access settings change."""
     return _signer(chat).sign("grant")
 
 
@@ -33,7 +34,7 @@ def is_granted(chat: ChatDeployment, token: str | None) -> bool:
     if not token:
         return False
     try:
-        _signer(chat).unsign(token, max_age=LIFETIME)
+        _signer(chat).unsign(token, max_age=CARRIER.lifetime)
     except signing.BadSignature:
         return False
     return True

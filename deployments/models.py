@@ -23,6 +23,9 @@ class AccessMode(models.TextChoices):
     JWT = "jwt", "Visitors your own site signs in (JWT)"
 
 
+#: The purpose under which `identity_key_encrypted` is encrypted.
+IDENTITY_KEY = "chat identity key"
+
 #: What a grant stands on: changing any of it ends all grants.
 ACCESS_FIELDS = ("access_mode", "password_hash", "allowed_emails", "identity_key_encrypted")
 

@@ -1,7 +1,7 @@
 """Every URL of Studio."""
 
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path
 
 from studio import views
 
@@ -10,6 +10,7 @@ urlpatterns = [
     path("health/live", views.live),
     path("health/ready", views.ready),
     path("admin/", admin.site.urls),
+    path("", include("deployments.urls")),
 ]
 
 handler400 = "studio.views.bad_request"
