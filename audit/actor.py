@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from typing import Any
 
-from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 
@@ -18,7 +18,7 @@ SYSTEM = "system"
 class Actor:
     """`user` None: a command or the system itself, named by `name`."""
 
-    user: AbstractBaseUser | None
+    user: User | None
     name: str
 
 
