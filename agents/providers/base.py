@@ -28,7 +28,8 @@ class TurnStop(StrEnum):
 class CallStarted(msgspec.Struct, frozen=True, gc=False):
     """A call's whole name is known: at its first argument fragment, the next call or the turn's end.
 
-    `index` is dense, from 0, in order of start, made by the reader. `id` is the vendor's, empty if it sent none.
+    `index` is dense, from 0, in order of start, made by the reader. `id` is the vendor's, empty if it sent
+    none. `name` is ours again, where the vendor had to be given another.
     """
 
     index: int
@@ -70,7 +71,9 @@ class ResponseFailed(msgspec.Struct, frozen=True, gc=False):
     usage: Usage = Usage()
 
 
-ProviderEvent = TextDelta | ThinkingDelta | CallStarted | CallDelta | ReplayPart | ResponseEnded | ResponseFailed
+ProviderEvent = (
+    TextDelta | ThinkingDelta | CallStarted | CallDelta | ReplayPart | ResponseEnded | ResponseFailed
+)
 
 
 class Reader(Protocol):
@@ -80,7 +83,7 @@ class Reader(Protocol):
         """Read what came. Any cut of the body gives the same events."""
 
     def finish(self) -> list[ProviderEvent]:
-        """The body ended: return what is left, with exactly one `ResponseEnded` or `ResponseFailed` overall."""
+        """The body ended: return what is left. Overall there is one `ResponseEnded` or `ResponseFailed`."""
 
 
 class Provider(Protocol):
@@ -93,5 +96,6 @@ class Provider(Protocol):
     def stream(self, request: ModelRequest) -> AsyncGenerator[list[ProviderEvent], None]:
         """Yield batches; the last event is `ResponseEnded` or `ResponseFailed`.
 
-        Raises ProviderError if the call fails before its first byte. Closing the generator closes the connection.
+        Raises ProviderError if the call fails before its first byte. Closing the generator closes the
+        connection.
         """
