@@ -1,4 +1,4 @@
-"""What tests of the ledger share: an admitted run, executions that are played from a script, a writer that ends."""
+"""What tests of the ledger share: admitted runs, executions played from a script, a writer that ends."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
@@ -58,7 +58,7 @@ row_async = sync_to_async(row, thread_sensitive=False)
 
 
 class Played:
-    """An execution from a script. Without an end of its own it waits, as for a provider, until it is cancelled.
+    """An execution from a script. Without an end of its own it waits until it is cancelled.
 
     `closed` is set when its generator has ended, however that came.
     """
