@@ -13,9 +13,13 @@ import sys
 import tempfile
 from pathlib import Path
 
+import django_stubs_ext
 import environ
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
+
+# Lets `ModelAdmin[Chat]` and the like be written at run time, as the types have it.
+django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 TESTING = "pytest" in sys.modules
@@ -137,6 +141,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "channels",
     "studio",
+    "audit",
     "credentials",
     "redaction",
     "runs",
@@ -152,6 +157,7 @@ MIDDLEWARE = [
     "studio.middleware.Csrf",
     "studio.middleware.Authentication",
     "studio.middleware.Messages",
+    "audit.actor.middleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
