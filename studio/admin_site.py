@@ -15,7 +15,7 @@ from studio import start_page
 #: Task → models ("app_label.ObjectName") in order. What no task names comes last, in Django's order.
 TASKS: dict[str, tuple[str, ...]] = {
     "Publish": ("deployments.ChatDeployment", "workflows.Workflow"),
-    "Watch": ("runs.Run", "runs.Conversation", "studio.AuditEntry"),
+    "Watch": ("runs.Run", "runs.Conversation", "audit.AuditEntry"),
     "Connect": ("credentials.ProviderConnection", "credentials.Secret"),
     "People": ("auth.User", "auth.Group"),
 }

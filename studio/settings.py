@@ -132,7 +132,7 @@ STUDIO_DRAIN_SECONDS = 8
 
 INSTALLED_APPS = [
     "daphne",
-    "django.contrib.admin",
+    "studio.admin_config.StudioAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
