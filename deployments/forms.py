@@ -7,7 +7,7 @@ from django.contrib.auth.hashers import make_password
 
 from credentials.crypto import encrypt
 from deployments import access, wording
-from deployments.models import IDENTITY_KEY, AccessMode, ChatDeployment, ChatRedactionRule
+from deployments.models import IDENTITY_KEY, ChatDeployment, ChatRedactionRule
 
 _NEVER_SHOWN = forms.PasswordInput(render_value=False, attrs={"autocomplete": "new-password"})
 #: HS256 signs with 256 bits: a shorter key would be the weakest part.
@@ -98,10 +98,3 @@ class RuleForm(forms.ModelForm[ChatRedactionRule]):
         model = ChatRedactionRule
         fields = ["kind", "regions", "words", "pattern", "replacement", "active", "position"]
         widgets = {"pattern": forms.Textarea(attrs={"rows": 2, "cols": 30})}
-
-
-def password_note(chat: ChatDeployment) -> str:
-    """Say whether a password is stored, without anything of it."""
-    if chat.password_hash:
-        return "A password is set."
-    return "No password is set." if chat.access_mode == AccessMode.PASSWORD else ""

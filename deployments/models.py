@@ -23,6 +23,15 @@ class AccessMode(models.TextChoices):
     JWT = "jwt", "Visitors your own site signs in (JWT)"
 
 
+class ChatState(models.TextChoices):
+    """What a visitor meets. Only `LIVE` and `BEHIND` can be used."""
+
+    LIVE = "live", "Live"
+    BEHIND = "behind", "Live, behind its draft"
+    INACTIVE = "inactive", "Inactive"
+    UNPUBLISHED = "unpublished", "Not published"
+
+
 #: The purpose under which `identity_key_encrypted` is encrypted.
 IDENTITY_KEY = "chat identity key"
 
@@ -135,6 +144,15 @@ class ChatDeployment(models.Model):
         }
         if any(problems.values()):
             raise ValidationError({field: found for field, found in problems.items() if found})
+
+    @property
+    def state(self) -> ChatState:
+        published = self.workflow.published
+        if published is None:
+            return ChatState.UNPUBLISHED
+        if not self.active:
+            return ChatState.INACTIVE
+        return ChatState.LIVE if published.graph == self.workflow.draft else ChatState.BEHIND
 
     @property
     def scope(self) -> str:
