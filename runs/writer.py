@@ -80,7 +80,7 @@ class Writer:
         """End a run and return what its row says then.
 
         Never raises and never waits longer than PATIENCE: a run whose row cannot be reached has failed, and
-        will have failed too when the database is back.
+        will have failed too when the database is back (unless it was just being written).
         """
         job = self._put(end)
         self._urgent.set()
