@@ -54,7 +54,8 @@ frontend-check: frontend
 	@frontend/run.sh run --silent test
 	@frontend/run.sh run --silent size
 
-setup: .venv/.dev frontend
+# All that `run` needs, without running.
+setup: .venv/.base frontend
 
 # Pins and hashes, without download addresses. Newer versions: make lock LOCK_FLAGS=--upgrade
 lock: .venv/.dev

@@ -1,10 +1,13 @@
 """What a serving process does beside answering requests: started once, drained at a stop, then ended."""
 
+from runs import process
+
 _stopping = False
 
 
 def start() -> None:
-    """Begin, once a process; must be called on its event loop."""
+    """Begin, unless it has begun. On the event loop that serves; returns at once."""
+    process.start()
 
 
 def stopping() -> bool:
@@ -13,11 +16,13 @@ def stopping() -> bool:
 
 
 async def drain() -> None:
-    """Let answers under way come to their end, or interrupt them in time for their terminal frame."""
+    """Interrupt the answers under way in time for their terminal frames, and store how they ended."""
     global _stopping
     _stopping = True
+    await process.drain()
 
 
 async def stop() -> None:
-    """End what `start` began; nothing is lost that was said to be stored."""
+    """End what `start` began, with nothing left unwritten."""
     await drain()
+    await process.stop()

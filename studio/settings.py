@@ -125,8 +125,6 @@ for _entry in STUDIO_ALLOWED_NETWORKS:
 #: A body of a public or API request may not be larger than this, in bytes.
 STUDIO_MAX_BODY_BYTES = 1_048_576
 DATA_UPLOAD_MAX_MEMORY_SIZE = STUDIO_MAX_BODY_BYTES
-#: How long answers that are under way may go on after the server was told to stop; then they are interrupted.
-STUDIO_DRAIN_SECONDS = 8
 
 # --- Applications -------------------------------------------------------------------------------------------
 

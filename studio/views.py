@@ -1,16 +1,14 @@
 """Pages and answers of no application in particular: the start, health, what the framework itself refuses."""
 
-from typing import Any
-
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from streaming.codes import REFUSALS, RefusalCode
+from runs.http import framework_refusal
 from studio import background
 
 #: Below these paths every answer is JSON.
@@ -59,28 +57,25 @@ def _database_fault() -> str:
 # --- What the framework refuses -----------------------------------------------------------------------------
 
 
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    return _refuse(request, RefusalCode.INVALID_BODY, 400, "This request cannot be understood.")
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _refuse(request, 400, "This request cannot be understood.", exception)
 
 
-def forbidden(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    return _refuse(request, RefusalCode.AUTH_FAILED, 403, "This page is not open to you.")
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _refuse(request, 403, "This page is not open to you.", exception)
 
 
-def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
-    return _refuse(request, RefusalCode.NOT_FOUND, 404, "There is no page at this address.")
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _refuse(request, 404, "There is no page at this address.", exception)
 
 
-def server_error(request: HttpRequest) -> HttpResponseBase:
-    return _refuse(
-        request, RefusalCode.SERVICE_UNAVAILABLE, 500, "This page failed on our side. Please try again."
-    )
+def server_error(request: HttpRequest) -> HttpResponse:
+    return _refuse(request, 500, "This page failed on our side. Please try again.")
 
 
-def _refuse(request: HttpRequest, code: RefusalCode, status: int, sentence: str) -> HttpResponseBase:
+def _refuse(request: HttpRequest, status: int, sentence: str, error: Exception | None = None) -> HttpResponse:
     """Answer a program with `{"error","code"}`, a person with a page; nothing of the exception goes out."""
     if request.path_info.startswith(PROGRAMS):
-        body: dict[str, Any] = {"error": REFUSALS[code][1], "code": code}
-        return JsonResponse(body, status=status, headers={"Cache-Control": "no-store"})
+        return framework_refusal(status, error)
     # Without the request: a page about a failure asks nothing of sessions or the database.
     return HttpResponse(render_to_string("error.html", {"sentence": sentence}), status=status)

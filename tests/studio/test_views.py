@@ -19,8 +19,8 @@ def failing(error: Exception) -> Callable[[HttpRequest], HttpResponseBase]:
 
 FAILURES = {
     "suspicious": (SuspiciousOperation("secret"), 400, "INVALID_BODY"),
-    "forbidden": (PermissionDenied("secret"), 403, "AUTH_FAILED"),
-    "broken": (RuntimeError("secret"), 500, "SERVICE_UNAVAILABLE"),
+    "forbidden": (PermissionDenied("secret"), 403, "FORBIDDEN"),
+    "broken": (RuntimeError("secret"), 500, "INTERNAL_ERROR"),
 }
 urlpatterns = [
     *(path(f"{place}{name}", failing(FAILURES[name][0])) for place in ("api/", "") for name in FAILURES),
