@@ -53,6 +53,14 @@ def row(run_id: str) -> Run:
     return Run.objects.get(pk=run_id)
 
 
+async def row_when(run_id: str, wanted: Callable[[Run], bool]) -> Run:
+    """Return the row as soon as it is as wanted; others write it, and no event tells of it."""
+    async with asyncio.timeout(10):
+        while not wanted(found := await row_async(run_id)):
+            pass
+    return found
+
+
 admit_async = sync_to_async(admit, thread_sensitive=False)
 row_async = sync_to_async(row, thread_sensitive=False)
 
@@ -60,7 +68,7 @@ row_async = sync_to_async(row, thread_sensitive=False)
 class Played:
     """An execution from a script. Without an end of its own it waits until it is cancelled.
 
-    `closed` is set when its generator has ended, however that came.
+    `begun` is set when it is first asked for an event, `closed` when its generator has ended, however.
     """
 
     def __init__(
@@ -71,13 +79,14 @@ class Played:
         before: Callable[[RunControl], None] = lambda control: None,
     ) -> None:
         self._events, self._end, self._before = list(events), end, before
-        self.closed = asyncio.Event()
+        self.begun, self.closed = asyncio.Event(), asyncio.Event()
         self.control: RunControl | None = None
 
     async def __call__(self, control: RunControl) -> AsyncGenerator[RunEvent | ExecutionEnded, None]:
         self.control = control
         cancelled: asyncio.Future[CancelReason] = asyncio.get_running_loop().create_future()
         control.on_cancel(lambda reason: None if cancelled.done() else cancelled.set_result(reason))
+        self.begun.set()
         try:
             self._before(control)
             for event in self._events:
