@@ -15,10 +15,14 @@ class ToolResult(msgspec.Struct, frozen=True):
 
 
 class Tool(Protocol):
-    """`idempotent`: a call in flight may be repeated when its worker died."""
+    """Something a model may call."""
 
-    spec: ToolSpec
-    idempotent: bool
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    @property
+    def idempotent(self) -> bool:
+        """Whether a call in flight may be repeated when its worker died."""
 
     async def call(self, arguments: dict[str, Any]) -> ToolResult:
         """Run once with arguments that fit the schema. Cancelled on Stop; must then leave nothing open."""
