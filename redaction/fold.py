@@ -7,7 +7,7 @@ nobody sees (zero-width characters, combining marks, control characters) is left
 import re
 import unicodedata
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 Span = tuple[int, int]
 
@@ -87,6 +87,12 @@ class Folded:
         origin.extend(range(done, len(self.raw)))
         return origin
 
+    def before(self, start: int, reach: int) -> str:
+        """Return the folded text just before `start`; near the beginning, the key it stood under is part of it."""
+        if start >= reach or not self.label:
+            return self.text[max(0, start - reach) : start]
+        return f'"{self.label}": {self.text[:start]}'[-reach:]
+
     def span(self, start: int, end: int) -> Span:
         """Return the piece of `raw` for a non-empty piece of `text`, with the marks that sit on its end."""
         if self._origin is None:
@@ -99,5 +105,5 @@ class Folded:
 
 def character_offsets(encoded: bytes, offsets: list[int]) -> list[int]:
     """Turn rising byte offsets of UTF-8 into character offsets."""
-    pieces = zip([0, *offsets[:-1]], offsets, strict=True)
+    pieces = pairwise([0, *offsets])
     return list(accumulate(len(encoded[start:end].decode()) for start, end in pieces))

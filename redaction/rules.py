@@ -97,7 +97,7 @@ def _from_item(item: Any, path: str, position: int) -> dict[str, Any]:
     if not isinstance(item, dict):
         raise RuleFileError(path, "must be a mapping.")
     kind = item.get("kind")
-    if kind not in DETECTORS:
+    if not isinstance(kind, str) or kind not in DETECTORS:
         raise RuleFileError(f"{path}.kind", f"must be one of {', '.join(DETECTORS)}.")
     known = ("kind", *FIELDS.get(kind, ()), "replacement", "active")
     for key in item:

@@ -1,7 +1,7 @@
 """Settled mode (agent-events-v1 section 8): what an agent says, masked, a turn at a time.
 
-Everything of a turn waits for its end, so a value that the stream cut anywhere is masked as a whole; every way
-of cutting gives the same events. Text goes out only for a final turn, once. A turn that never ends says
+Everything of a turn waits for its end, so a value that the stream cut anywhere is masked whole; every way of
+cutting gives the same events. Text goes out only for a final turn, once. A turn that never ends says
 nothing. Pure.
 """
 

@@ -18,6 +18,9 @@ _RUN = re.compile(r"\d+(?:[ \t.()\-/]{1,4}\d+)*+")
 _LEAD = re.compile(r"(?:\(?(\+) ?\(? ?|\()\Z")
 _DOTTED = re.compile(r"\d{1,3}(?:\.\d{1,3}){2,3}")
 _THOUSANDS = re.compile(r"\d{1,2}(?:([ .,])\d{3})(?:\1\d{3})*")
+_DECIMAL = re.compile(r"\d+\.\d{7,}")
+_OTHER_NUMBERS = (_DOTTED, _THOUSANDS, _DECIMAL)
+_GROUPED = re.compile(r"\d{3}(?:[ .,]\d{3})+")
 _MONEY_BEFORE = re.compile(r"(?:[$€£¥₹]|\b[A-Z]{3}) ?\Z")
 _MONEY_AFTER = re.compile(r" ?(?:[$€£¥₹%]|(?:USD|EUR|GBP|BRL|JPY|CHF)\b)")
 _KEY = re.compile(r'"([^"\\]{1,64})"\s{0,8}:\s{0,8}(?:\[[\d\s,"]{0,160})?"?\Z')
@@ -55,8 +58,8 @@ def _start_of(folded: Folded, window: Window, regions: tuple[str, ...]) -> int |
     text, start = folded.text, window.start
     lead = _LEAD.search(text, max(0, start - 4), start)
     begin = lead.start() if lead else start
-    if lead and lead[1]:
-        return begin if _exists_abroad(window.digits) else None
+    if lead and lead[1] and _exists_abroad(window.digits):
+        return begin
     if window.digits.startswith("00") and _exists_abroad(window.digits[2:]):
         return begin
     if not any(_exists_in(region, window.digits) for region in regions):
@@ -67,11 +70,15 @@ def _start_of(folded: Folded, window: Window, regions: tuple[str, ...]) -> int |
 def _means_something_else(folded: Folded, window: Window) -> bool:
     text, (start, end) = folded.text, window[:2]
     written = text[start:end]
-    if _touches_letter(text, start, end) or _DOTTED.fullmatch(written) or _THOUSANDS.fullmatch(written):
+    if _touches_letter(text, start, end) or any(form.fullmatch(written) for form in _OTHER_NUMBERS):
         return True
-    if _MONEY_BEFORE.search(text, max(0, start - 5), start) or _MONEY_AFTER.match(text, end):
-        return True
-    return len(window.sizes) == 1 and (is_fraction(text, window) or _is_id(folded, start))
+    if len(window.sizes) == 1:
+        return is_fraction(text, window) or _is_id(folded, start)
+    return bool(_GROUPED.fullmatch(written)) and _is_price(text, start, end)
+
+
+def _is_price(text: str, start: int, end: int) -> bool:
+    return bool(_MONEY_BEFORE.search(text, max(0, start - 5), start) or _MONEY_AFTER.match(text, end))
 
 
 def _touches_letter(text: str, start: int, end: int) -> bool:
@@ -80,9 +87,8 @@ def _touches_letter(text: str, start: int, end: int) -> bool:
 
 
 def _is_id(folded: Folded, start: int) -> bool:
-    key = _KEY.search(folded.text, max(0, start - 256), start)
-    label = key[1] if key else folded.label
-    return bool(label and _ID_KEY.search(label))
+    key = _KEY.search(folded.before(start, 256))
+    return bool(key and _ID_KEY.search(key[1]))
 
 
 def _exists_abroad(digits: str) -> bool:

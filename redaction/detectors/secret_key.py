@@ -33,9 +33,17 @@ def find(folded: Folded) -> Iterator[Span]:
     text = folded.text
     yield from (match.span() for match in _MARKED.finditer(text))
     yield from (match.span() for match in _LIKELY.finditer(text) if _is_random(match[0]))
-    yield from (match.span(1) for match in _NAMED.finditer(text) if _is_random(match[1]))
+    yield from _find_named(folded)
     yield from (match.span(1) for match in _IN_URL.finditer(text))
     yield from _pem_blocks(text)
+
+
+def _find_named(folded: Folded) -> Iterator[Span]:
+    named = f'"{folded.label}": ' if folded.label else ""
+    for match in _NAMED.finditer(named + folded.text):
+        start, end = match.span(1)
+        if start >= len(named) and _is_random(match[1]):
+            yield start - len(named), end - len(named)
 
 
 def _is_random(value: str) -> bool:
