@@ -117,6 +117,7 @@ def is_public(address: Address) -> bool:
 
 
 def is_metadata(address: Address) -> bool:
+    """Whether a cloud would tell credentials there. Refused even to staff's own model servers."""
     carried = _carried(address) if isinstance(address, IPv6Address) else None
     return any(address in network or (carried and carried in network) for network in METADATA)
 

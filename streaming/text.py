@@ -37,6 +37,11 @@ class TextStream:
     def __init__(self) -> None:
         self._held = ""
 
+    @property
+    def waits(self) -> bool:
+        """Half a character is held."""
+        return bool(self._held)
+
     def feed(self, delta: str) -> str:
         """Return what may go out now; may be empty while half a character waits."""
         if self._held:

@@ -3,11 +3,15 @@
 Text is cleaned; thinking inside tags and calls written as markup are taken out. Methods append to `out`.
 """
 
+import re
+
 from agents.providers.base import ProviderEvent
 from agents.providers.call_markup import CallMarkup
 from agents.providers.think_tags import Kind, Piece, ThinkTags
 from streaming.events import TextDelta, ThinkingDelta
 from streaming.text import TextStream
+
+_NOTABLE = re.compile("[<\x00\ud800-\udfff]")
 
 
 class AnswerText:
@@ -19,15 +23,16 @@ class AnswerText:
         self._refusal = TextStream()
         self._tags = ThinkTags()
         self._markup = CallMarkup()
+        #: Nothing waits and no tag can open here, so most deltas need only a glance.
+        self._plain = False
 
     def say(self, delta: str, out: list[ProviderEvent]) -> None:
-        text = self._text.feed(delta)
-        if not text:
+        if self._plain and not _NOTABLE.search(delta):
+            out.append(TextDelta(delta))
             return
-        if not self._tags.settled:
+        if text := self._text.feed(delta):
             self._tagged(self._tags.feed(text), out)
-        else:
-            self._answer(text, out)
+        self._plain = self._tags.settled and not self._text.waits and not self._markup.waits
 
     def think(self, delta: str, out: list[ProviderEvent]) -> None:
         if text := self._thinking.feed(delta):
@@ -42,6 +47,7 @@ class AnswerText:
         """The turn holds a real call, so markup in its text is not for readers."""
         for piece in self._markup.call_came():
             out.append(TextDelta(piece))
+        self._plain = False
 
     def flush(self, out: list[ProviderEvent]) -> None:
         """The turn is over: let go what still waited for its other half."""

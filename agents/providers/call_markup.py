@@ -28,6 +28,10 @@ class CallMarkup:
         self._closing = ""
         self._called = False
 
+    @property
+    def waits(self) -> bool:
+        return bool(self._held)
+
     def feed(self, delta: str) -> list[str]:
         if not self._held and "<" not in delta:
             return [delta]

@@ -121,6 +121,8 @@ def parse_failure(document: Any, status: int | None = None) -> Failure | None:
             return Failure(_word(first.get("msg")) or str(first)[:500], status=status)
         case {"object": "error"} | {"type": "error"}:
             return _from_fields(document, status)
+        case {"message": str(message), "code": _} | {"message": str(message), "type": _} if message:
+            return _from_fields(document, status)
         case [dict(first), *_]:
             # Gemini's address wraps its error in a list.
             return parse_failure(first, status)

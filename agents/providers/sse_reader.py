@@ -37,11 +37,31 @@ class SseReader:
         self._name = b""
         self._data: bytes | None = None
         self._seen = False
+        #: No event has begun.
+        self._between = True
 
     def feed(self, data: bytes) -> list[SseEvent]:
-        if self._after_cr:
-            if not data:
-                return []
+        # The usual read begins and ends with an event, each of one line. The general way gives the same.
+        if self._between and data.endswith(b"\n\n") and b"\r" not in data:
+            events: list[SseEvent] = []
+            for block in data[:-2].split(b"\n\n"):
+                if block.startswith(b"data: {") and b"\n" not in block:
+                    events.append((b"", block[6:]))
+                    self._seen = True
+                else:
+                    events += self._events([*block.split(b"\n"), b""])
+            return events
+        events = self._feed_lines(data)
+        self._between = not self._pieces and self._data is None and not self._name and not self._after_cr
+        return events
+
+    def finish(self) -> list[SseEvent]:
+        lines = [b"".join(self._pieces), b""] if self._pieces else [b""]
+        self._pieces.clear()
+        return self._events(lines)
+
+    def _feed_lines(self, data: bytes) -> list[SseEvent]:
+        if self._after_cr and data:
             self._after_cr = False
             if data[0] == 0x0A:
                 data = data[1:]
@@ -59,11 +79,6 @@ class SseReader:
             self._after_cr = True
         elif last != 0x0A:
             self._wait(lines.pop())
-        return self._events(lines)
-
-    def finish(self) -> list[SseEvent]:
-        lines = [b"".join(self._pieces), b""] if self._pieces else [b""]
-        self._pieces.clear()
         return self._events(lines)
 
     def _wait(self, piece: bytes) -> None:

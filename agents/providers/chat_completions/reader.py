@@ -133,10 +133,10 @@ class ChatCompletionsReader:
         except _UNREADABLE:
             self._read_odd(name, payload, out, last=last)
             return
-        if name == b"error" or chunk.error or not chunk.choices:
-            self._read_unusual(name, payload, chunk, out)
+        if chunk.choices and not name and not chunk.error:
+            self._chunk(chunk, chunk.choices, out)
         else:
-            self._chunk(chunk, out)
+            self._read_unusual(name, payload, chunk, out)
 
     def _read_odd(self, name: bytes, payload: bytes, out: list[ProviderEvent], *, last: bool) -> None:
         """Read what does not fit the types: broken characters, other types, events run together."""
@@ -149,11 +149,7 @@ class ChatCompletionsReader:
         except Unreadable as error:
             self._read_unreadable(name, bare, out, str(error), last=last)
             return
-        chunk = chunk_from(document)
-        if name == b"error" or chunk.error or not chunk.choices:
-            self._read_unusual(name, payload, chunk, out)
-        else:
-            self._chunk(chunk, out)
+        self._read_unusual(name, payload, chunk_from(document), out)
 
     def _read_unreadable(
         self, name: bytes, payload: bytes, out: list[ProviderEvent], why: str, *, last: bool
@@ -172,9 +168,9 @@ class ChatCompletionsReader:
             self._fail(RunCode.PROVIDER_STREAM_BROKEN, f"an event could not be read: {why}", out)
 
     def _read_unusual(self, name: bytes, payload: bytes, chunk: Chunk, out: list[ProviderEvent]) -> None:
-        """Read a chunk without choices: numbers, an error, or nothing of interest."""
+        """Read a chunk that may have no choices: numbers, an error, or nothing of interest."""
         if chunk.choices:
-            self._chunk(chunk, out)
+            self._chunk(chunk, chunk.choices, out)
         else:
             self._count(chunk, None)
         if self.ended:
@@ -201,20 +197,25 @@ class ChatCompletionsReader:
             return
         chunk = chunk_from(document)
         if chunk.choices:
-            self._chunk(chunk, out)
+            self._chunk(chunk, chunk.choices, out)
 
     # --- Chunks ---------------------------------------------------------------------------------------------
 
-    def _chunk(self, chunk: Chunk, out: list[ProviderEvent]) -> None:
-        for choice in chunk.choices or ():
-            if not choice.index:
-                self._choice(chunk, choice, out)
-                break
-        else:
-            self._count(chunk, None)
+    def _chunk(self, chunk: Chunk, choices: list[Choice], out: list[ProviderEvent]) -> None:
+        choice = choices[0]
+        if choice.index:
+            first = next((other for other in choices if not other.index), None)
+            if first is None:
+                self._count(chunk, None)
+                return
+            choice = first
+        if chunk.usage is not None or chunk.x_groq is not None or choice.usage is not None:
+            self._count(chunk, choice)
+        elif chunk.model:
+            self._model = chunk.model
+        self._choice(choice, out)
 
-    def _choice(self, chunk: Chunk, choice: Choice, out: list[ProviderEvent]) -> None:
-        self._count(chunk, choice)
+    def _choice(self, choice: Choice, out: list[ProviderEvent]) -> None:
         delta = choice.delta
         if delta is None and not self._said:
             # A whole answer in one piece. After deltas a message only repeats them.
