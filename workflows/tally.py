@@ -1,0 +1,53 @@
+"""What the agents of a run have used so far, for the ledger."""
+
+from dataclasses import replace
+
+from agents.loop import AgentRun
+from runs.control import Facts
+from streaming.events import Usage
+
+
+class Tally:
+    """Keeps `facts` true: read by the supervisor at any moment, also when the run was closed."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self._agents: list[AgentRun] = []
+
+    def add(self, agent: AgentRun) -> None:
+        self._agents.append(agent)
+
+    def count(self) -> None:
+        """Sum up. A cost is unknown once the cost of any agent is."""
+        usage, cost = Usage(), 0.0
+        known, rounds, calls = True, 0, 0
+        for agent in self._agents:
+            usage = _sum(usage, agent.usage)
+            known = known and agent.cost is not None
+            cost += agent.cost or 0.0
+            rounds += agent.rounds
+            calls += sum(not call.abandoned for call in agent.tool_calls)
+            if agent.stop_reason is not None:
+                self.facts.stop_reason = agent.stop_reason.value
+        self.facts.usage = usage
+        self.facts.cost = cost if known else None
+        self.facts.rounds, self.facts.tool_calls = rounds, calls
+
+    def snapshot(self) -> Facts:
+        self.count()
+        return replace(self.facts)
+
+
+def _sum(left: Usage, right: Usage) -> Usage:
+    return Usage(
+        _add(left.input_tokens, right.input_tokens),
+        _add(left.output_tokens, right.output_tokens),
+        _add(left.total_tokens, right.total_tokens),
+        _add(left.cached_tokens, right.cached_tokens),
+        _add(left.reasoning_tokens, right.reasoning_tokens),
+        left.estimated or right.estimated,
+    )
+
+
+def _add(left: int | None, right: int | None) -> int | None:
+    return right if left is None else left if right is None else left + right
