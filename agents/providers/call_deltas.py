@@ -68,7 +68,7 @@ class CallDeltas:
         if call is None or self._begins_another(call, index, id, name, fragment):
             for earlier in self._calls:
                 self._start(earlier, events)
-            call = _Call(index, id, name or (call.name if call and not id else ""))
+            call = _Call(index, id, name or (call.name if call else ""))
             self._calls.append(call)
             self.touched = len(self._calls) - 1
         else:
@@ -115,7 +115,7 @@ class CallDeltas:
         if name and not call.pieces:
             # A piece of its name; but a whole call where nothing else tells calls apart.
             return index is None and not id
-        if name and name != call.name and call.pieces:
+        if name and call.name and name != call.name:
             return True
         if not fragment.lstrip().startswith("{") or not call.is_complete:
             return False
