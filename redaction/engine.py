@@ -9,7 +9,7 @@ from typing import Any
 
 from redaction.detectors import DETECTORS
 from redaction.detectors.base import Detector
-from redaction.documents import MAX_DEPTH, is_document, mask_tokens
+from redaction.documents import MAX_DEPTH, is_document, mask_escaped, replace
 from redaction.fold import Folded, Span
 from redaction.spec import Match, RedactionFailed, RuleError, RuleSpec
 from streaming.text import clean
@@ -57,9 +57,15 @@ class Masker:
 
         Without a match it comes back as it is, byte for byte.
         """
-        if is_document(text):
-            text = mask_tokens(text, self._mask_inside)
-        return self.mask(text, label)
+        if not is_document(text):
+            return self.mask(text, label)
+        text = mask_escaped(clean(text), self._mask_inside)
+        found = self.find(text, label)
+        return (
+            replace(text, (((match.start, match.end), match.replacement) for match in found))
+            if found
+            else text
+        )
 
     def mask_json(self, value: Any, label: str = "") -> Any:
         """Return a JSON value with its strings and keys masked. A number that matches becomes a string."""

@@ -6,12 +6,18 @@ nobody sees (zero-width characters, combining marks, control characters) is left
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 
 Span = tuple[int, int]
 
 _PLAIN = re.compile(r"[\t\n\r -~]*\Z")
+_NO_NUMBER = re.compile(
+    r"(?<![0-9A-Za-z])(?:"
+    r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?![0-9A-Za-z])"
+    r"|(?:(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
+    r"|(?:0?[1-9]|[12]\d|3[01])([./-])(?:0?[1-9]|[12]\d|3[01])\1(?:19|20)\d\d)(?![-./]?\d))"
+)
 _UNSEEN_LETTERS = "\u115f\u1160\u3164\uffa0"
 _MARKS = ("Mn", "Me")
 #: Sentence marks of scripts without spaces stay themselves: as ASCII they would glue sentences to an address.
@@ -87,8 +93,17 @@ class Folded:
         origin.extend(range(done, len(self.raw)))
         return origin
 
+    @cached_property
+    def utf8(self) -> bytes:
+        return self.text.encode()
+
+    @cached_property
+    def numbers(self) -> str:
+        """The folded text with UUIDs and dates blanked, every character still at its place."""
+        return _NO_NUMBER.sub(lambda match: "\0" * len(match[0]), self.text)
+
     def before(self, start: int, reach: int) -> str:
-        """Return the folded text just before `start`; near the beginning, the key it stood under is part of it."""
+        """Return the folded text just before `start`; near the beginning also the key it stood under."""
         if start >= reach or not self.label:
             return self.text[max(0, start - reach) : start]
         return f'"{self.label}": {self.text[:start]}'[-reach:]

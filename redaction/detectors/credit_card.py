@@ -29,7 +29,7 @@ _FOURS = (4, 4, 4, 4)
 
 def find(folded: Folded) -> Iterator[Span]:
     text = folded.text
-    for groups in runs(text, SPACED_RUN, 12):
+    for groups in runs(folded, SPACED_RUN, 12):
         for window in windows(text, groups, 12, 19, 8):
             if _is_card(window) and _stands_alone(text, window):
                 yield window.start, window.end

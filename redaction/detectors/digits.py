@@ -1,23 +1,20 @@
 """Runs of digit groups, which every kind of number is read from. Pure.
 
 A run is what digits and short separators make without a break: `4000 0012-3456 7899`. A window is some whole
-groups of it. UUIDs and dates are no runs.
+groups of it. UUIDs and dates are no runs (`Folded.numbers`).
 """
 
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from redaction.detectors.patterns import compile_pattern
 from redaction.fold import Folded, Span
 
-_NO_RUN = re.compile(
-    r"(?<![0-9A-Za-z])(?:"
-    r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?![0-9A-Za-z])"
-    r"|(?:(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
-    r"|(?:0?[1-9]|[12]\d|3[01])([./-])(?:0?[1-9]|[12]\d|3[01])\1(?:19|20)\d\d)(?![-./]?\d))"
-)
 _DIGITS = re.compile(r"\d+")
 _SPACED = r"[ \t\r\n.\-_\u00b7\u2022*|]{1,3}"
+#: No kind of number has fewer; most texts end at this fast look.
+_SEVEN_DIGITS = compile_pattern(r"[0-9](?:[^0-9A-Za-z]{0,4}[0-9]){6}")
 SPACED_RUN = re.compile(rf"\d+(?:{_SPACED}\d+)*+")
 SLASHED_RUN = re.compile(r"\d+(?:[ \t\r\n.\-_/\u00b7\u2022*|]{1,3}\d+)*+")
 
@@ -32,16 +29,12 @@ class Window(NamedTuple):
     whole: bool
 
 
-def without_dates(text: str) -> str:
-    """Return the text with UUIDs and dates blanked, every character still at its place."""
-    return _NO_RUN.sub(lambda match: "\0" * len(match[0]), text)
-
-
-def runs(text: str, pattern: re.Pattern[str], least: int) -> Iterator[list[Span]]:
-    """Yield the groups of each run that may hold `least` digits; only folded text has runs."""
-    if len(text) < least or not _DIGITS.search(text):
+def runs(folded: Folded, pattern: re.Pattern[str], least: int) -> Iterator[list[Span]]:
+    """Yield the groups of each run that may hold `least` digits."""
+    if not _SEVEN_DIGITS.search(folded.utf8):
         return
-    for run in pattern.finditer(without_dates(text)):
+    text = folded.numbers
+    for run in pattern.finditer(text):
         if run.end() - run.start() >= least:
             yield [group.span() for group in _DIGITS.finditer(text, *run.span())]
 
@@ -52,17 +45,18 @@ def windows(text: str, groups: list[Span], least: int, most: int, max_groups: in
     A window of more than `max_groups` groups counts only if it is the whole run.
     """
     for first in range(len(groups)):
-        found: list[Window] = []
+        found: list[tuple[int, str]] = []
         digits = ""
         for last in range(first, len(groups)):
-            digits += text[slice(*groups[last])] if len(digits) <= most else ""
-            if len(digits) > most or groups[last][1] - groups[last][0] > most:
+            start, end = groups[last]
+            if len(digits) + end - start > most:
                 break
-            whole = first == 0 and last == len(groups) - 1
-            if len(digits) >= least and (whole or last - first < max_groups):
-                sizes = tuple(end - start for start, end in groups[first : last + 1])
-                found.append(Window(groups[first][0], groups[last][1], digits, sizes, whole))
-        yield from reversed(found)
+            digits += text[start:end]
+            if len(digits) >= least and (last - first < max_groups or last - first == len(groups) - 1):
+                found.append((last, digits))
+        for last, digits in reversed(found):
+            sizes = tuple(end - start for start, end in groups[first : last + 1])
+            yield Window(groups[first][0], groups[last][1], digits, sizes, len(sizes) == len(groups))
 
 
 def is_glued(text: str, start: int, end: int) -> bool:
@@ -86,7 +80,7 @@ def is_fraction(text: str, window: Window) -> bool:
 def find_numbers(folded: Folded, pattern: re.Pattern[str], length: int) -> Iterator[Window]:
     """Yield every window of exactly `length` digits that stands for itself."""
     text = folded.text
-    for groups in runs(text, pattern, length):
+    for groups in runs(folded, pattern, length):
         for window in windows(text, groups, length, length, 6):
             if not is_fraction(text, window) and not is_glued(text, window.start, window.end):
                 yield window

@@ -25,6 +25,8 @@ _LEADING_MARKS = re.compile(r"[^\w\"]*")
 
 def find(folded: Folded) -> Iterator[Span]:
     text = folded.text
+    if "@" not in text and "%40" not in text and "&" not in text:
+        return
     limit = 0
     for sign in _AT.finditer(text):
         end = domain_end(text, sign.end())

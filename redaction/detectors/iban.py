@@ -4,25 +4,35 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from redaction.detectors.patterns import compile_pattern
 from redaction.fold import Folded, Span
 
 _GAP = r"[ \t\r\n.\-]{0,3}"
-_CANDIDATE = re.compile(rf"(?=([A-Za-z]{_GAP}[A-Za-z]{_GAP}\d{_GAP}\d(?:{_GAP}[0-9A-Za-z]){{11,30}}))")
-_START = re.compile(r"[A-Za-z][^0-9A-Za-z]{0,3}\d")
+# Found from its first digit: digits are rarer than letters.
+_CHECK_DIGITS = re.compile(rf"\d{_GAP}\d")
+_COUNTRY = re.compile(rf"[A-Za-z]{_GAP}[A-Za-z]{_GAP}\Z")
+_CANDIDATE = re.compile(rf"[A-Za-z]{_GAP}[A-Za-z]{_GAP}\d{_GAP}\d(?:{_GAP}[0-9A-Za-z]){{11,30}}")
+_REACH = 8
+_ANY = compile_pattern(rf"[A-Za-z]{_GAP}[A-Za-z]{_GAP}[0-9]{_GAP}[0-9]")
 _SEPARATORS = re.compile(r"[^0-9A-Za-z]+")
 _SIZE = re.compile(r"(\d+)!")
 
 
 def find(folded: Folded) -> Iterator[Span]:
-    if not _START.search(folded.text):
+    if not _ANY.search(folded.utf8):
         return
     from stdnum import iban
 
-    for match in _CANDIDATE.finditer(folded.text):
-        number = _SEPARATORS.sub("", match[1])
-        length = length_of(number[:2].upper())
-        if length and len(number) >= length and iban.is_valid(number[:length], check_country=False):
-            yield match.start(1), match.start(1) + _end_of(match[1], length)
+    text = folded.text
+    for digits in _CHECK_DIGITS.finditer(text):
+        at = digits.start()
+        country = _COUNTRY.search(text, max(0, at - _REACH), at)
+        length = length_of(_SEPARATORS.sub("", country[0]).upper()) if country else 0
+        candidate = _CANDIDATE.match(text, country.start()) if country and length else None
+        if candidate:
+            number = _SEPARATORS.sub("", candidate[0])[:length]
+            if len(number) == length and iban.is_valid(number, check_country=False):
+                yield candidate.start(), candidate.start() + _end_of(candidate[0], length)
 
 
 @lru_cache(maxsize=1024)

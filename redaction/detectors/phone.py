@@ -28,6 +28,10 @@ _ID_KEY = re.compile(
     r"(?:^|[_\-. ])(?i:ids?|uuid|ts|timestamp|at|time|date|version|price|amount|total|count)\Z"
     r"|(?:Ids?|ID|At|Time|Date)\Z"
 )
+_KINDS = (
+    *("fixed_line", "mobile", "toll_free", "premium_rate", "shared_cost", "personal_number", "voip", "pager"),
+    *("uan", "voicemail"),
+)
 _LEAST, _MOST = 7, 15
 #: National forms may carry a trunk or carrier prefix on top.
 _MOST_WRITTEN = 18
@@ -45,7 +49,7 @@ def build(spec: RuleSpec) -> Detector:
 
 def _find(folded: Folded, regions: tuple[str, ...]) -> Iterator[Span]:
     text = folded.text
-    for groups in runs(text, _RUN, _LEAST):
+    for groups in runs(folded, _RUN, _LEAST):
         free = 0
         for window in windows(text, groups, _LEAST, _MOST_WRITTEN, 8):
             if window.start >= free and (start := _start_of(folded, window, regions)) is not None:
@@ -140,6 +144,7 @@ def _plan_of_code(code: int) -> re.Pattern[str] | None:
 
 
 def _national(plans: Iterable[Any]) -> str:
-    """One alternative for each kind of number; shapes only, the library decides."""
-    patterns = {plan.general_desc.national_number_pattern for plan in plans if plan}
+    """One alternative for each kind of number. Only saves work: the library decides."""
+    kinds = (getattr(plan, name) for plan in plans if plan for name in _KINDS)
+    patterns = {kind.national_number_pattern for kind in kinds if kind and kind.national_number_pattern}
     return "(?:" + "|".join(sorted(patterns)) + ")"

@@ -1,21 +1,24 @@
 """Web addresses: anything with `scheme://`, `www.…`, and bare domains under the common endings."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from redaction.detectors.base import UNSPACED
 from redaction.fold import Folded, Span
 
-_SCHEME = re.compile(r"(?<![0-9A-Za-z])(?:[A-Za-z][0-9A-Za-z+.-]{1,30}://|www\.(?=[^\W_]))", re.IGNORECASE)
-_LABEL = r"[0-9A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?"
+# An address is found from the sign in it, which is rarer than a word's beginning; then it is read backwards.
+_SIGN = re.compile(r"://|[wW]{3}\.(?=[^\W_])")
+_SCHEME_BACKWARDS = re.compile(r"[0-9A-Za-z+.-]{0,30}[A-Za-z](?![0-9A-Za-z])")
+_SCHEME_REACH = 32
 _COMMON = (
     "com|org|net|edu|gov|mil|int|info|biz|app|dev|cloud|online|site|shop|store|tech|xyz|io|ai|me|tv|"
     "(?:com?|org|net|gov|edu|ac)\\.[A-Za-z]{2}"
 )
-_BARE = re.compile(
-    rf"(?<![0-9A-Za-z@_.-])(?:{_LABEL}\.){{1,8}}(?:{_COMMON})(?![0-9A-Za-z_-]|\.[0-9A-Za-z]|@)", re.IGNORECASE
-)
-_MARK = "\\u3001\\u3002\\uff01\\uff0c\\uff1b\\uff1f"
+_ENDING = re.compile(rf"\.(?:{_COMMON})(?![0-9A-Za-z_-]|\.[0-9A-Za-z]|@)", re.IGNORECASE)
+_LABEL = r"[0-9A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?"
+_LABELS_BACKWARDS = re.compile(rf"{_LABEL}(?:\.{_LABEL}){{0,7}}(?![0-9A-Za-z@_.-])")
+_LABELS_REACH = 300
+_MARK = "\u3001\u3002\uff01\uff0c\uff1b\uff1f"
 _HOSTS = (
     re.compile(rf"(?:(?![{UNSPACED}])[^\s<>\"`/?#{_MARK}])++"),
     re.compile(rf"[^\s<>\"`/?#{_MARK}]++"),
@@ -27,24 +30,39 @@ _BRACKETS = {")": "(", "]": "["}
 
 def find(folded: Folded) -> Iterator[Span]:
     text = folded.text
-    if "." not in text and "://" not in text:
-        return
-    yield from _find(text, _SCHEME, _host_end)
-    yield from _find(text, _BARE, lambda text, at: at)
+    if "://" in text or "www." in text.lower():
+        yield from _find_marked(text)
+    yield from _find_bare(text)
 
 
-def _find(text: str, beginning: re.Pattern[str], host_end: Callable[[str, int], int]) -> Iterator[Span]:
+def _find_marked(text: str) -> Iterator[Span]:
+    """Yield the addresses with a scheme or www; one inside another is not another."""
     free = 0
-    for begin in beginning.finditer(text):
-        if begin.start() >= free and (end := host_end(text, begin.end())):
-            free = max(free, _end(text, begin.start(), end))
-            yield begin.start(), free
+    for sign in _SIGN.finditer(text):
+        start = _start(text, sign)
+        if start is None or start < free:
+            continue
+        if host := _HOSTS[0].match(text, sign.end()) or _HOSTS[1].match(text, sign.end()):
+            free = _end(text, start, host.end())
+            yield start, free
 
 
-def _host_end(text: str, at: int) -> int:
-    """Return where the host that begins at `at` ends, 0 if there is none."""
-    match = _HOSTS[0].match(text, at) or _HOSTS[1].match(text, at)
-    return match.end() if match else 0
+def _start(text: str, sign: re.Match[str]) -> int | None:
+    at = sign.start()
+    if sign[0] != "://":
+        return None if at and text[at - 1].isascii() and text[at - 1].isalnum() else at
+    scheme = _SCHEME_BACKWARDS.match(text[max(0, at - _SCHEME_REACH) : at][::-1])
+    return at - scheme.end() if scheme else None
+
+
+def _find_bare(text: str) -> Iterator[Span]:
+    free = 0
+    for ending in _ENDING.finditer(text):
+        at = ending.start()
+        labels = _LABELS_BACKWARDS.match(text[max(0, at - _LABELS_REACH) : at][::-1])
+        if labels and at - labels.end() >= free:
+            free = _end(text, at - labels.end(), ending.end())
+            yield at - labels.end(), free
 
 
 def _end(text: str, start: int, end: int) -> int:

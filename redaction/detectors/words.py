@@ -29,7 +29,7 @@ def build(spec: RuleSpec) -> Detector:
     patterns = _compile(words)
 
     def detect(text: Folded) -> Iterator[Span]:
-        encoded = text.text.encode()
+        encoded = text.utf8
         for pattern, bounded in patterns:
             offsets = _find(pattern, encoded, bounded)
             if not text.text.isascii():
