@@ -59,6 +59,15 @@ def problems(value: object) -> Sequence[Problem]:
     return ()
 
 
+def in_order(value: Mapping[str, Any]) -> dict[str, Any]:
+    """The same graph with its keys in the order in which people read them; databases lose it."""
+    blocks = value.get("blocks", [])
+    return {
+        "blocks": [_block_in_order(block) for block in blocks],
+        "edges": value.get("edges", []),
+    }
+
+
 # A version is read for every run of it and never changes; reading is a function of the value alone.
 @lru_cache(maxsize=64)
 def _read(encoded: bytes) -> Graph:
@@ -109,6 +118,13 @@ def _read_block(entry: Any, path: str) -> tuple[Block | None, list[Problem]]:
     if block is not None:
         problems = [Problem(f"{path}.{problem.path}", problem.sentence) for problem in block.problems()]
     return block, problems
+
+
+def _block_in_order(entry: Mapping[str, Any]) -> dict[str, Any]:
+    kind = KINDS.get(entry.get("type", ""))
+    fields = kind.__struct_encode_fields__ if kind else ()
+    order = ("id", "type", *fields)
+    return {key: entry[key] for key in dict.fromkeys([*order, *entry]) if key in entry}
 
 
 def _twins(entry: Mapping[str, Any], path: str, taken: dict[str, tuple[str, str]]) -> Iterator[Problem]:

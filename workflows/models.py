@@ -1,21 +1,27 @@
 """Workflows: a draft that people edit, and published versions that never change."""
 
 import uuid
+from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import models
 
 from redaction.models import RedactionRule
+from workflows import graph
 
 
 class Workflow(models.Model):
-    """A graph of blocks. `draft` is edited; what runs for others is `published`."""
+    """A graph of blocks. `draft` is edited; what runs for others is `published`.
+
+    A form or a file never saves a draft that cannot run. Who saves unfinished ones does not call `clean`.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     slug = models.SlugField(max_length=100, unique=True)
     name = models.CharField(max_length=200)
     draft = models.JSONField(default=dict, help_text="{blocks: […], edges: […]} as in the studio file.")
-    revision = models.PositiveIntegerField(default=1, help_text="Counts saves of the draft.")
+    revision = models.PositiveIntegerField(default=1, editable=False, help_text="Counts saves of the draft.")
     published = models.ForeignKey(
         "WorkflowVersion", null=True, blank=True, editable=False, on_delete=models.SET_NULL, related_name="+"
     )
@@ -28,6 +34,24 @@ class Workflow(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        super().clean()
+        if problems := graph.problems(self.draft):
+            raise ValidationError({"draft": [str(problem) for problem in problems]})
+
+    def set_draft(self, draft: dict[str, Any]) -> bool:
+        """Take a draft and say whether it is another one. Does not save."""
+        if draft == self.draft:
+            return False
+        self.draft = draft
+        self.revision += not self._state.adding
+        return True
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether others run something else than the draft."""
+        return self.published is not None and self.published.graph != self.draft
 
 
 class WorkflowVersion(models.Model):

@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
                 ('slug', models.SlugField(max_length=100, unique=True)),
                 ('name', models.CharField(max_length=200)),
                 ('draft', models.JSONField(default=dict, help_text='{blocks: […], edges: […]} as in the studio file.')),
-                ('revision', models.PositiveIntegerField(default=1, help_text='Counts saves of the draft.')),
+                ('revision', models.PositiveIntegerField(default=1, editable=False, help_text='Counts saves of the draft.')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('updated_at', models.DateTimeField(auto_now=True)),
             ],
