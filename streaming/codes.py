@@ -76,7 +76,7 @@ PUBLIC_RUN_SENTENCES: dict[RunCode, str] = {
     RunCode.PROVIDER_RATE_LIMITED: "It is very busy right now. Please try again in a minute.",
     RunCode.PROVIDER_OVERLOADED: "It is very busy right now. Please try again in a minute.",
     RunCode.PROVIDER_BAD_REQUEST: "Something went wrong on our side.",
-    RunCode.PROVIDER_UNAVAILABLE: "The assistant cannot be reached right now. Please try again in a few minutes.",
+    RunCode.PROVIDER_UNAVAILABLE: "The assistant cannot be reached right now. Please try again later.",
     RunCode.PROVIDER_STREAM_BROKEN: "The answer broke off before its end. Please try again.",
     RunCode.PROVIDER_CONTENT_FILTERED: "This cannot be answered here.",
     RunCode.CONTEXT_WINDOW_EXCEEDED: "This conversation has become too long. Please start a new one.",

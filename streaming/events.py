@@ -1,7 +1,8 @@
 """What a run says: one vocabulary for every surface. Encoders turn it into wires; nothing here knows one.
 
 Two unions. `AgentEvent` is what one agent block says; `RunEvent` is what a run of blocks says, and carries
-agent events in batches: a batch is what one read from the provider brought, so that its frames can leave in one send.
+agent events in batches: a batch is what one read from the provider brought, so that its frames can leave in
+one send.
 
 Order, within a block: per turn `ThinkingDelta`, `TextDelta`, `ToolCall*` in the provider's order, then for a
 tool turn `RoundUsage`, `TurnEnded(intermediate)`, a `ToolSettled` for each call; at last `RoundUsage`,
@@ -85,7 +86,7 @@ class PromptSize(msgspec.Struct, frozen=True, gc=False):
     message_count: int
 
 
-# --- What one agent block says -------------------------------------------------------------------------------
+# --- What one agent block says ------------------------------------------------------------------------------
 
 
 class ThinkingDelta(Struct, frozen=True, gc=False):
@@ -141,7 +142,7 @@ class ToolSettled(Struct, frozen=True, gc=False):
 
 
 class RoundUsage(Struct, frozen=True, gc=False):
-    """One model call's numbers. `tool_calls` counts the run so far; `model` is `provider/model` as it answered."""
+    """One model call in numbers. `tool_calls` counts the run so far; `model` is `provider/model` as answered."""
 
     round: int
     model: str
@@ -153,7 +154,7 @@ class RoundUsage(Struct, frozen=True, gc=False):
 
 
 class Warned(Struct, frozen=True, gc=False):
-    """A guard acted, or a model was replaced. `facts` are the wire's own keys (`tool`, `count`, `from`, `to`…)."""
+    """A guard acted, or a model was replaced. `facts` are the wire's own keys: `tool`, `count`, `from`, `to`…"""
 
     kind: WarningKind
     facts: dict[str, JSON]
@@ -193,7 +194,7 @@ AgentEvent = (
 )
 
 
-# --- What a run says -----------------------------------------------------------------------------------------
+# --- What a run says ----------------------------------------------------------------------------------------
 
 
 class RunStatus(StrEnum):
@@ -253,8 +254,8 @@ class BlockFailed(Struct, frozen=True, gc=False):
 class RunEnded(Struct, frozen=True, gc=False):
     """The terminal, made from the ledger's row after its compare-and-set.
 
-    `outputs` maps each completed block to its whole output; `terminal_blocks` are those without taken outgoing
-    edges. `code` is None iff `success`. `detail` is private.
+    `outputs` maps each completed block to its whole output; `terminal_blocks` are those without taken
+    outgoing edges. `code` is None iff `success`. `detail` is private.
     """
 
     run_id: str
