@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from yarl import URL
 
-from agents.secrets import Secret
+from agents.secrets import Mask, Secret
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _SAFE_METHODS = frozenset({"GET", "HEAD"})
@@ -90,7 +90,7 @@ def redirected(sent: HttpRequest, status: int, location: str) -> HttpRequest:
         raise HttpFailure("the answer redirects to something that is no address") from error
     if sent.url.scheme == "https" and target.scheme != "https":
         raise HttpFailure("the answer redirects from https to http, which is not followed")
-    _refuse_carried_secrets(sent.secrets, target)
+    _refuse_carried_secrets(sent.secrets, location, target)
     method, body = _method_after(sent, status)
     same = _same_place(sent.url, target)
     if not same and (method not in _SAFE_METHODS or body is not None):
@@ -145,8 +145,7 @@ def _allowed(secret: Secret, url: URL) -> bool:
     return secret.may_go_to(url.raw_host or "", url.port or 0)
 
 
-def _refuse_carried_secrets(secrets: frozenset[Secret], target: URL) -> None:
-    carried = f"{target}\n{target.human_repr()}"
+def _refuse_carried_secrets(secrets: frozenset[Secret], location: str, target: URL) -> None:
     for secret in secrets:
-        if secret.value and secret.value in carried and not _allowed(secret, target):
+        if Mask([secret]).text(location) != location and not _allowed(secret, target):
             raise HttpFailure(f"the answer redirects with the secret {secret.name} to another host")

@@ -9,7 +9,7 @@ from agents.guards import Counted, Guards, Refusal, Repeated
 from agents.records import ToolRecord
 from agents.timeline import Timeline
 from agents.tools.base import Tool, ToolResult
-from agents.tools.call import call_tool
+from agents.tools.call import call_tool, limit_among
 from streaming.events import AgentEvent, ToolStatus
 
 #: How long tools may take to stop when their run is cancelled.
@@ -70,7 +70,8 @@ class ToolTurn:
         tool = self._tools.get(call.name)
         record.started = self._timeline.now()
         try:
-            record.settle(await call_tool(tool, call, tuple(self._tools)))
+            limit = limit_among(len(self._calls))
+            record.settle(await call_tool(tool, call, tuple(self._tools), limit))
         finally:
             record.ended = self._timeline.now()
             if tool is not None:

@@ -6,7 +6,7 @@ provider made, one for one, because this is the path of every token.
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import Any, assert_never, cast
 
 from agents.conversation import AssistantMessage, ToolCall
 from agents.errors import AgentError, LimitReached, ProviderError
@@ -50,24 +50,34 @@ class Turn:
         self._thinking: list[str] = []
         self._replay: list[Mapping[str, Any]] = []
 
-    def fold(self, batch: Sequence[ProviderEvent]) -> list[AgentEvent]:
-        """Take what one read brought and return what it says, in order. Nothing counts after the end."""
-        said: list[AgentEvent] = []
-        for event in batch:
+    def fold(self, batch: list[ProviderEvent]) -> list[AgentEvent]:
+        """Take what one read brought and return what it says, in order. Nothing counts after the end.
+
+        A batch of deltas, which is what most are, is returned as it is.
+        """
+        if self.end is not None:
+            return []
+        text, thinking = self._text, self._thinking
+        for position, event in enumerate(batch):
             kind = type(event)
+            if kind is TextDelta:
+                text.append(event.text)  # type: ignore[union-attr]  # narrowed by `kind`, at no cost per token
+            elif kind is ThinkingDelta:
+                thinking.append(event.text)  # type: ignore[union-attr]
+            else:
+                deltas = cast(list[AgentEvent], batch[:position])
+                return deltas + self._fold_rest(batch[position:])
+        return cast(list[AgentEvent], batch)
+
+    def _fold_rest(self, events: Sequence[ProviderEvent]) -> list[AgentEvent]:
+        said: list[AgentEvent] = []
+        for event in events:
             if self.end is not None:
                 break
-            if kind is TextDelta:
-                self._text.append(event.text)  # type: ignore[union-attr]  # `kind` narrows at no cost per token
-                said.append(event)  # type: ignore[arg-type]
-            elif kind is ThinkingDelta:
-                self._thinking.append(event.text)  # type: ignore[union-attr]
-                said.append(event)  # type: ignore[arg-type]
-            else:
-                self._fold_other(event, said)
+            self._fold_one(event, said)
         return said
 
-    def _fold_other(self, event: ProviderEvent, said: list[AgentEvent]) -> None:
+    def _fold_one(self, event: ProviderEvent, said: list[AgentEvent]) -> None:
         match event:
             case CallStarted():
                 said.append(self._start(event))
@@ -79,8 +89,12 @@ class Turn:
                 self._replay.append(data)
             case ResponseEnded() | ResponseFailed():
                 self.end = event
-            case TextDelta() | ThinkingDelta():
-                raise AssertionError("deltas are folded in place")
+            case TextDelta(text=text):
+                self._text.append(text)
+                said.append(event)
+            case ThinkingDelta(text=text):
+                self._thinking.append(text)
+                said.append(event)
             case _:
                 assert_never(event)
 

@@ -8,13 +8,17 @@ from agents.tools import arguments
 from agents.tools.base import Tool, ToolResult
 from streaming.text import clean
 
-#: Characters of a result that reach the model; what is cut is said in the text.
+#: Characters of one result that reach the model; what is cut is said in the text.
 MAX_RESULT = 100_000
+#: Characters of all results of one turn; many parallel calls share them.
+MAX_TURN_RESULTS = 500_000
 
 log = logging.getLogger(__name__)
 
 
-async def call_tool(tool: Tool | None, call: ToolCall, available: Sequence[str]) -> ToolResult:
+async def call_tool(
+    tool: Tool | None, call: ToolCall, available: Sequence[str], limit: int = MAX_RESULT
+) -> ToolResult:
     """Run `call` with `tool` (None: the model made its name up). Only a cancel leaves it as an exception."""
     if tool is None:
         return _unknown(call.name, available)
@@ -31,10 +35,15 @@ async def call_tool(tool: Tool | None, call: ToolCall, available: Sequence[str])
     except Exception as error:
         log.exception("tool %s raised", call.name)
         return _refused(f"{call.name} failed unexpectedly ({type(error).__name__}).")
-    return ToolResult(cap(clean(result.text)), result.is_error)
+    return ToolResult(cap(clean(result.text), limit), result.is_error)
 
 
-def cap(text: str, limit: int = MAX_RESULT) -> str:
+def limit_among(calls: int) -> int:
+    """How much of a result reaches the model when so many calls share a turn."""
+    return min(MAX_RESULT, MAX_TURN_RESULTS // max(calls, 1))
+
+
+def cap(text: str, limit: int) -> str:
     """Return `text`, or its beginning with a note of how much is missing."""
     if len(text) <= limit:
         return text

@@ -168,7 +168,7 @@ def test_any_run_may_be_cancelled_at_any_step(scripts: list[list[Script]], step:
 
 
 def assert_valid(request: ModelRequest, vendor: str) -> None:
-    """Each call has its one result, in order and at once; ids are unique; opaque parts are the vendor's own."""
+    """Each call has its one result, at once and in order; ids are unique; opaque parts are the vendor's."""
     waiting: list[str] = []
     seen: set[str] = set()
     for message in request.messages:

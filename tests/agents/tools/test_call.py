@@ -75,6 +75,24 @@ async def test_arguments_that_do_not_fit_the_schema_say_where(arguments: str, sa
 
 
 @pytest.mark.parametrize(
+    ("pattern", "value", "fits"),
+    [
+        ("^ORD-[0-9]+$", "ORD-7", True),
+        ("^ORD-[0-9]+$", "7", False),
+        ("^(a+)+$", "a" * 5000 + "!", False),
+        ("(?=look)ahead", "anything", True),
+    ],
+)
+async def test_patterns_are_matched_in_linear_time(pattern: str, value: str, fits: bool) -> None:
+    schema = {"type": "object", "properties": {"id": {"type": "string", "pattern": pattern}}}
+
+    result = await result_of(Doing("note", saying("note").call, schema), f'{{"id": "{value}"}}')
+
+    assert result.is_error is not fits
+    assert ("does not match" in result.text or "…" in result.text) is not fits
+
+
+@pytest.mark.parametrize(
     "schema", [{"$ref": "http://127.0.0.1:9/schema"}, {"$ref": "#/nowhere"}, {"type": 7}, {"properties": 1}]
 )
 async def test_a_schema_that_cannot_be_used_is_an_error_and_fetches_nothing(schema: dict[str, Any]) -> None:
