@@ -7,7 +7,7 @@ are cancelled and waited for, open calls get their ends, and exactly one `Execut
 import asyncio
 import contextvars
 import logging
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
@@ -242,8 +242,11 @@ class _Run:
             rounds=facts.rounds,
             tool_calls=facts.tool_calls,
             stop_reason=facts.stop_reason,
-            answer=answers.answer(self._plan, self._outputs, terminal) if answered else None,
+            answer=self._answer(terminal) if answered else None,
         )
+
+    def _answer(self, terminal: Sequence[str]) -> str | None:
+        return answers.answer(self._plan.graph, self._plan.selected, self._outputs, terminal)
 
 
 def _now() -> datetime:

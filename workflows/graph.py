@@ -3,14 +3,14 @@
 The value has the shape of the studio file: `{"blocks": […], "edges": [[from, to], …]}`.
 """
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import msgspec
 
+from streaming.selection import collisions
 from workflows import references, shapes, topology
 from workflows.blocks import KINDS
 from workflows.blocks.agent import Agent
@@ -22,7 +22,6 @@ from workflows.topology import Listed
 
 MAX_BLOCKS = 200
 _KEYS = ("blocks", "edges")
-_IGNORED = re.compile(r"[\s._\-]+")
 
 
 @dataclass(frozen=True)
@@ -96,15 +95,19 @@ def _read_blocks(value: Any, found: list[Problem]) -> dict[str, Listed]:
         found.append(Problem("blocks", f"must have at most {MAX_BLOCKS} entries."))
         return {}
     blocks: dict[str, Listed] = {}
-    taken: dict[str, tuple[str, str]] = {}
+    named: list[tuple[str, str]] = []
     for index, entry in enumerate(value):
         path = f"blocks[{index}]"
         block, problems = _read_block(entry, path)
         found += problems
-        name = entry.get("id") if isinstance(entry, dict) else None
-        if isinstance(name, str):
-            found += _twins(entry, path, taken)
+        name = _text(entry, "id")
+        named.append((name, _text(entry, "name")))
+        if name:
             blocks.setdefault(name, Listed(path, block))
+    for first, second in collisions(named):
+        found.append(
+            Problem(f"blocks[{second}]", f"its id and name are too much like those of blocks[{first}].")
+        )
     return blocks
 
 
@@ -127,16 +130,7 @@ def _block_in_order(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {key: entry[key] for key in dict.fromkeys([*order, *entry]) if key in entry}
 
 
-def _twins(entry: Mapping[str, Any], path: str, taken: dict[str, tuple[str, str]]) -> Iterator[Problem]:
-    """Ids and names that look alike cannot be told apart in a selection. A block may share its own."""
-    for key in ("id", "name"):
-        word = entry.get(key)
-        if not isinstance(word, str) or not word:
-            continue
-        owner, other = taken.setdefault(normalised(word), (path, word))
-        if owner != path:
-            yield Problem(f"{path}.{key}", f"'{word}' is too much like '{other}', at {owner}.")
-
-
-def normalised(word: str) -> str:
-    return _IGNORED.sub("", word).casefold()
+def _text(entry: Any, key: str) -> str:
+    """What a block calls itself, also one that cannot be read."""
+    value = entry.get(key) if isinstance(entry, dict) else None
+    return value if isinstance(value, str) else ""

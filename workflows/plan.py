@@ -6,28 +6,20 @@ Made where queries are allowed; from then on the run never asks the database aga
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from agents.conversation import Message
 from redaction.engine import Masker
+from streaming.selection import Selected
 from workflows.blocks.base import Resources, Work
 from workflows.blocks.start import Start
 from workflows.graph import Graph, read
 from workflows.problems import GraphError
+from workflows.resources import StoredResources
 
 logger = logging.getLogger("workflows")
 
 _NO_GRAPH = Graph({"start": Start(id="start")}, ())
-
-
-class SelectedOutput(Protocol):
-    """What a reader gets of a run: a path of a block's output."""
-
-    @property
-    def block_id(self) -> str: ...
-
-    @property
-    def path(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -45,23 +37,29 @@ class Plan:
     history: Sequence[Message] = ()
     masker: Masker | None = None
     masked_texts: bool = True
-    selected: Sequence[SelectedOutput] = ()
+    selected: Sequence[Selected] = ()
     problem: str = ""
 
 
 def build_plan(
     graph: object,
-    resources: Resources,
     *,
     input: Any,
     fields: Mapping[str, Any] | None = None,
     conversation_id: str | None = None,
     history: Sequence[Message] = (),
+    summaries: bool = False,
     masker: Masker | None = None,
     masked_texts: bool = True,
-    selected: Sequence[SelectedOutput] = (),
+    selected: Sequence[Selected] = (),
+    resources: Resources | None = None,
 ) -> Plan:
-    """Make a plan of a stored graph. Raises nothing for what is wrong with it: the run's end says so."""
+    """Make a plan of a stored graph. Raises nothing for what is wrong with it: the run's end says so.
+
+    `summaries`: thinking can reach somebody. `resources`: where models and secrets come from; None: from what
+    is stored and the environment.
+    """
+    resources = resources or StoredResources(summaries=summaries)
     given = {**(fields or {}), "input": input, "conversationId": conversation_id}
     try:
         found = read(graph)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Set
 
 from agents.places import BadTemplate
+from streaming import selection
 from workflows.blocks.base import Block, Templated
 from workflows.problems import Problem
 from workflows.templates import Reference, places, reference
@@ -41,5 +42,5 @@ def _sentences(templated: Templated, blocks: Mapping[str, Listed], upstream: Set
 
 def _missing(wanted: Reference, block: Block) -> Iterator[str]:
     outputs = [output.path for output in block.outputs()]
-    if wanted.steps and str(wanted.steps[0]) not in outputs:
-        yield f"'{block.id}' has no output '{wanted.steps[0]}'; it has {', '.join(outputs)}."
+    if wanted.path and selection.same(wanted.path)[0] not in outputs:
+        yield f"'{block.id}' has no output '{wanted.path}'; it has {', '.join(outputs)}."

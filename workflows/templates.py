@@ -4,36 +4,31 @@ A value is put in as data and never read as a template again. What has no value 
 empty. How places are written is `agents.places`, how they are escaped in requests `agents.http_template`.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from agents.places import BadTemplate, Place, as_text, pieces
-
-_REFERENCE = re.compile(r"(?P<block>[\w\-]+)(?P<path>(?:\.[\w\-]+|\[\d+\])*)\Z")
-_STEP = re.compile(r"\.(?P<key>[\w\-]+)|\[(?P<index>\d+)\]")
+from streaming import selection
 
 
 @dataclass(frozen=True)
 class Reference:
-    """An output of a block: `block` is its id, `steps` the way into its outputs."""
+    """`block.path` as written: an output of a block, by its id. An empty path is all of its outputs."""
 
     block: str
-    steps: tuple[str | int, ...] = ()
+    path: str
 
     def __str__(self) -> str:
-        ways = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.steps)
-        return "".join([self.block, *ways])
+        return f"{self.block}.{self.path}" if self.path else self.block
 
 
 def reference(name: str) -> Reference:
-    """Read `block.path`; raises BadTemplate."""
-    found = _REFERENCE.match(name)
-    if found is None:
+    """Read what stands in a place; raises BadTemplate."""
+    block, _, path = name.partition(".")
+    if selection.steps(name) is None or "[" in block:
         raise BadTemplate(f"'{name[:60]}' names no output; write {{{{block.output}}}}")
-    steps = (int(index) if index else key for key, index in _STEP.findall(found["path"]))
-    return Reference(found["block"], tuple(steps))
+    return Reference(block, path)
 
 
 def places(text: str) -> Iterator[Place]:
@@ -50,10 +45,8 @@ class Outputs:
     def look_up(self, name: str) -> Any:
         """The value of `block.path`. Raises LookupError if there is none."""
         wanted = reference(name)
-        value: Any = self._of_blocks[wanted.block]
-        for step in wanted.steps:
-            value = _enter(value, step)
-        return value
+        outputs = self._of_blocks[wanted.block]
+        return selection.look_up(outputs, wanted.path) if wanted.path else outputs
 
     def text(self, template: str) -> str:
         """Fill in a text that people or models read."""
@@ -87,17 +80,6 @@ class Outputs:
             return self.look_up(place.name)
         except LookupError:
             return None
-
-
-def _enter(value: Any, step: str | int) -> Any:
-    """Go one step into a value; a number names an entry of a list, `[0]` or `.0`. Raises LookupError."""
-    match value:
-        case Mapping():
-            return value[str(step)]
-        case list() | tuple() if str(step).isdigit():
-            return value[int(step)]
-        case _:
-            raise LookupError(step)
 
 
 def strings(value: Any, path: str) -> Iterator[tuple[str, str]]:

@@ -52,7 +52,7 @@ def graph(*blocks: dict[str, Any], edges: Sequence[tuple[str, str]] | None = Non
 def plan(
     value: Any, providers: Mapping[str, Provider] | None = None, *, input: Any = "Hi", **more: Any
 ) -> Plan:
-    return build_plan(value, Shelf(providers or {}), input=input, **more)
+    return build_plan(value, input=input, resources=Shelf(providers or {}), **more)
 
 
 async def heard(plan: Plan, control: RunControl | None = None) -> list[Event]:

@@ -1,4 +1,4 @@
-"""The section `workflows`: what is applied is there, what is exported changes nothing, mistakes have paths."""
+"""The section `workflows`: what is applied is there, exports change nothing, mistakes have paths."""
 
 import copy
 from typing import Any
@@ -159,6 +159,8 @@ def test_it_names_every_mistake_of_a_graph_at_once() -> None:
 
 
 def test_it_says_whose_chat_would_lose_its_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publishing, "_checks", [lambda workflow, graph: ["The chat Help shows agent_9.content."]])
+    monkeypatch.setattr(
+        publishing, "_checks", [lambda workflow, graph: ["The chat Help shows agent_9.content."]]
+    )
     with pytest.raises(FileError, match=r"workflows\[0\]\.publish: The chat Help shows agent_9\.content\."):
         apply(SUPPORT)

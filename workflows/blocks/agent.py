@@ -68,6 +68,11 @@ class Agent(Block, frozen=True, kw_only=True, tag="agent"):
         return [*own, *(Output(name, opaque=True) for name in fields)]
 
     @property
+    def is_live(self) -> bool:
+        """Whether its text may be shown while it comes: fields of an object are none before its end."""
+        return self.response_schema is None
+
+    @property
     def recall(self) -> int | None:
         """How many messages of its conversation it reads; None: all."""
         match self.memory:
