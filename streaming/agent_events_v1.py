@@ -1,17 +1,17 @@
-"""Run events as messages of agent-events-v1, for the public chat and the workflow API. Pure: no ids or clocks.
+"""Run events as messages of agent-events-v1, for the public chat and the workflow API. Pure.
 
-A message is a dict with its keys in wire order; `sse` makes frames of it. A client never gets what its View does
-not name: outputs are selected, texts of errors come from `codes` on a chat, and tools are names and states.
+A message is a dict with its keys in wire order; `sse` makes frames of it. What a client may not see is
+dropped before anything is counted, so that neither frames nor their order and ids depend on it (section 9).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, assert_never
 
 import msgspec
 
 from streaming import envelope
-from streaming.chips import Chips
+from streaming.chips import Chips, Message
 from streaming.codes import ENDED_BY_RULE, PUBLIC_RUN_SENTENCES, RunCode
 from streaming.events import (
     AgentEvent,
@@ -30,17 +30,22 @@ from streaming.events import (
     ToolCallStarted,
     ToolSettled,
     ToolStatus,
+    TurnEnd,
     TurnEnded,
     Warned,
 )
-from streaming.selection import Selected
-from streaming.speaker import Message, Speaker
+from streaming.selection import Selected, is_private, same
+from streaming.speaker import Speaker
+
+__all__ = ["HEADER", "PROTOCOL", "Audience", "Encoder", "Message", "Selected", "View", "negotiated"]
 
 HEADER = "X-Studio-Stream-Protocol"
 PROTOCOL = "agent-events-v1"
 
-#: Thinking beyond this, in UTF-8 bytes a run, is silent (section 3).
-THINKING_CAP = 512 * 1024
+#: The type of the blocks that have a model.
+AGENT = "agent"
+#: UTF-8 bytes of thinking a run; silent after that (section 3).
+THINKING_LIMIT = 512 * 1024
 
 
 class Audience(StrEnum):
@@ -53,8 +58,8 @@ class Audience(StrEnum):
 class View(msgspec.Struct, frozen=True):
     """What one client may see: policies as admitted, and whether it negotiated the protocol.
 
-    `selected`: the outputs it gets. On the API without a selection they are those that speak by default, and
-    `selection_given` is false: the run's terminal blocks then make the final frame.
+    `selected` empty, on the API only: the run's terminal blocks make the final frame, and those of `default`
+    speak, which are the agent blocks without outgoing edges.
     """
 
     audience: Audience
@@ -62,7 +67,7 @@ class View(msgspec.Struct, frozen=True):
     thinking: bool
     tool_calls: bool
     selected: tuple[Selected, ...]
-    selection_given: bool = True
+    default: tuple[Selected, ...] = ()
 
 
 def negotiated(header: str | None) -> bool:
@@ -71,124 +76,157 @@ def negotiated(header: str | None) -> bool:
 
 
 class Encoder:
-    """One client's stream. `encode` each event of a run, in order; the messages after a terminal do not exist."""
+    """Turns the events of one run into messages for one client: one terminal, and nothing after it."""
 
     def __init__(self, view: View) -> None:
-        self._view = view
-        chosen: dict[str, list[Selected]] = {}
-        for one in view.selected:
-            chosen.setdefault(one.block_id, []).append(one)
-        self._speakers = {
-            block_id: Speaker(block_id, selected, live=view.negotiated)
-            for block_id, selected in chosen.items()
-        }
-        self._chips = Chips(public=view.audience is Audience.CHAT)
-        self._shows_thinking = view.thinking and view.negotiated
-        self._shows_tools = view.tool_calls and view.negotiated
-        self._thinking_left = THINKING_CAP
-        self._agents: set[str] = set()
-        self._failed_block: str | None = None
+        self._chat = view.audience is Audience.CHAT
+        self._whole_run = not self._chat and not view.selected
+        self._speakers = _speakers(view)
+        self._agents = {speaker.block_id for speaker in self._speakers.values() if speaker.agent}
+        self._chips = Chips(public=self._chat)
+        self._tells_tools = view.negotiated and view.tool_calls
+        self._thinking_left = THINKING_LIMIT if view.negotiated and view.thinking else 0
+        #: The run's ids of calls whose tool does not exist.
+        self._unknown: set[str] = set()
+        self._failed: set[str] = set()
         self._ended = False
 
     def encode(self, event: RunEvent) -> list[Message]:
-        """Return what this event is for this client; often nothing. RuntimeError after the terminal."""
+        """Return what `event` says to this client; often nothing."""
         if self._ended:
-            raise RuntimeError("A run said something after its end.")
+            assert not isinstance(event, RunEnded), "a run ends once"
+            return []
         match event:
-            case BlockStreamed(block_id=block_id, events=events):
-                speaker = self._speakers.get(block_id)
-                return [] if speaker is None else self._speak(speaker, events)
-            case BlockStarted(block_id=block_id, type=kind):
-                if kind == "agent":
-                    self._agents.add(block_id)
+            case BlockStreamed():
+                speaker = self._speakers.get(event.block_id)
+                return [] if speaker is None else self._stream(speaker, event.events)
+            case BlockStarted():
                 return []
-            case BlockCompleted(block_id=block_id, output=output):
-                speaker = self._speakers.get(block_id)
-                return [] if speaker is None else list(speaker.complete(output))
+            case BlockCompleted():
+                return self._complete(event)
             case BlockFailed():
-                return list(self._fail(event))
+                return self._fail(event)
             case RunEnded():
-                self._ended = True
-                return list(self._end(event))
+                return self._end(event)
             case _:
                 assert_never(event)
 
-    def _speak(self, speaker: Speaker, events: Sequence[AgentEvent]) -> list[Message]:
-        said: list[Message] = []
+    # --- Blocks ---------------------------------------------------------------------------------------------
+
+    def _stream(self, speaker: Speaker, events: Iterable[AgentEvent]) -> list[Message]:
+        out: list[Message] = []
         for event in events:
-            # The per-token path comes first; an exact type is the cheapest question.
-            message = speaker.text(event.text) if type(event) is TextDelta else self._other(speaker, event)
-            if message is not None:
+            match event:
+                case TextDelta():
+                    out += speaker.say(event.text)
+                case ThinkingDelta():
+                    out += self._think(speaker, event.text)
+                case ToolCallStarted():
+                    out += self._start_call(speaker, event)
+                case ToolSettled():
+                    out += self._chips.settle(event)
+                case TurnEnded():
+                    out += self._end_turn(speaker, event)
+                case ToolCallDelta() | ToolCallReady() | RoundUsage() | Warned() | AgentFinished():
+                    pass
+                case _:
+                    assert_never(event)
+        return out
+
+    def _think(self, speaker: Speaker, text: str) -> list[Message]:
+        if self._thinking_left:
+            data = text.encode(errors="replace")
+            if len(data) > self._thinking_left:
+                data = data[: self._thinking_left]
+                text, self._thinking_left = data.decode(errors="ignore"), len(data)
+            self._thinking_left -= len(data)
+            if text:
                 speaker.spoke = True
-                said.append(message)
-        return said
+                return [{"blockId": speaker.block_id, "event": "thinking", "data": text}]
+        return []
 
-    def _other(self, speaker: Speaker, event: AgentEvent) -> Message | None:
-        match event:
-            case TextDelta(text=text):
-                return speaker.text(text)
-            case ThinkingDelta(text=text):
-                return self._think(speaker.block_id, text)
-            case ToolCallStarted():
-                speaker.calls_tools()
-                return self._chips.start(speaker.block_id, event) if self._shows_tools else None
-            case ToolSettled():
-                return self._chips.settle(event)
-            case TurnEnded(kind=kind):
-                return speaker.end_turn(kind)
-            case ToolCallDelta() | ToolCallReady() | RoundUsage() | Warned() | AgentFinished():
-                return None
-            case _:
-                assert_never(event)
+    def _start_call(self, speaker: Speaker, call: ToolCallStarted) -> list[Message]:
+        speaker.calls_tools = True
+        if not call.declared:
+            self._unknown.add(call.id)
+        if not self._tells_tools:
+            return []
+        start = self._chips.start(speaker.block_id, call)
+        speaker.spoke = speaker.spoke or bool(start)
+        return start
 
-    def _think(self, block_id: str, text: str) -> Message | None:
-        if not self._shows_thinking or self._thinking_left <= 0:
-            return None
-        self._thinking_left -= len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
-        if self._thinking_left < 0:
-            return None
-        return {"blockId": block_id, "event": "thinking", "data": text}
+    def _end_turn(self, speaker: Speaker, turn: TurnEnded) -> list[Message]:
+        lost = self._chips.abandon(speaker.block_id) if turn.kind is TurnEnd.ABANDONED else []
+        return lost + speaker.end_turn(turn.kind)
 
-    def _fail(self, event: BlockFailed) -> Iterator[Message]:
-        self._failed_block = event.block_id
+    def _complete(self, event: BlockCompleted) -> list[Message]:
+        if event.type == AGENT:
+            self._agents.add(event.block_id)
         speaker = self._speakers.get(event.block_id)
-        if speaker is not None and speaker.spoke:
-            reason = self._reason(event.code, event.detail)
-            yield {"blockId": event.block_id, "event": "stream_error", "error": reason}
+        return [] if speaker is None else speaker.complete(event.output)
 
-    def _end(self, event: RunEnded) -> Iterator[Message]:
-        """Close what is open, then say how it ended."""
-        timed_out = event.code is RunCode.RUN_TIMEOUT
-        yield from self._chips.close(
-            self._failed_block, ToolStatus.ERROR if timed_out else ToolStatus.CANCELLED
-        )
-        if not event.success:
-            yield from filter(None, (speaker.retract_unfinished() for speaker in self._speakers.values()))
-        if event.success or event.code in ENDED_BY_RULE:
-            yield {"event": "final", "data": self._final(event)}
-        else:
-            code = event.code or RunCode.AGENT_RUN_FAILED
-            yield {"event": "error", "error": self._reason(code, event.detail), "code": code.value}
+    def _fail(self, event: BlockFailed) -> list[Message]:
+        self._failed.add(event.block_id)
+        speaker = self._speakers.get(event.block_id)
+        if speaker is None or not speaker.spoke:
+            return []
+        reason = self._reason(event.code, event.detail)
+        return [{"blockId": event.block_id, "event": "stream_error", "error": reason}]
 
-    def _final(self, event: RunEnded) -> dict[str, Any]:
-        data: dict[str, Any] = {"success": event.success}
-        if event.code is not None:
-            data["error"] = self._reason(event.code, event.detail)
-            data["code"] = event.code.value
-        data["executionId"] = event.run_id
-        data["output"] = self._output(event)
-        return data
+    # --- The end --------------------------------------------------------------------------------------------
 
-    def _output(self, event: RunEnded) -> dict[str, dict[str, Any]]:
-        selected = self._view.selected
-        if self._view.audience is Audience.CHAT:
-            return envelope.for_chat(event.outputs, selected, self._chips if self._shows_tools else None)
-        given = selected if self._view.selection_given else ()
-        agents = self._agents | {one.block_id for one in selected if one.agent}
-        return envelope.for_api(event.outputs, given, event.terminal_blocks, agents)
+    def _end(self, event: RunEnded) -> list[Message]:
+        self._ended = True
+        timeout = event.code is RunCode.RUN_TIMEOUT
+        out = self._chips.close(ToolStatus.ERROR if timeout else ToolStatus.CANCELLED, self._failed)
+        if event.success:
+            return [*out, self._final(event, {"success": True})]
+        for speaker in self._speakers.values():
+            if speaker.calls_tools:
+                out += speaker.retract()
+        code = event.code or RunCode.AGENT_RUN_FAILED
+        why = {"error": self._reason(code, event.detail), "code": code.value}
+        if code in ENDED_BY_RULE:
+            return [*out, self._final(event, {"success": False, **why})]
+        return [*out, {"event": "error", **why}]
+
+    def _final(self, event: RunEnded, outcome: Message) -> Message:
+        blocks = event.terminal_blocks if self._whole_run else self._speakers
+        output = {
+            block: self._shown(block, event.outputs[block]) for block in blocks if block in event.outputs
+        }
+        return {"event": "final", "data": {**outcome, "executionId": event.run_id, "output": output}}
+
+    def _shown(self, block_id: str, output: Mapping[str, Any]) -> Message:
+        speaker = self._speakers.get(block_id)
+        paths = speaker.paths if speaker else ()
+        if block_id not in self._agents:
+            return dict(output) if self._whole_run else envelope.picked(output, paths)
+        if not self._chat:
+            return envelope.whole_agent(output, paths, self._unknown)
+        shown = envelope.picked(output, paths)
+        if self._tells_tools:
+            calls = self._chips.listed(block_id, envelope.call_ids(output))
+            shown["toolCalls"] = {"list": calls, "count": len(calls)}
+        return shown
 
     def _reason(self, code: RunCode, detail: str) -> str:
-        """A fixed sentence for strangers, the literal reason for who is authenticated."""
-        if self._view.audience is Audience.CHAT or not detail:
-            return PUBLIC_RUN_SENTENCES[code]
-        return detail
+        """A stranger gets a fixed sentence; who is authenticated the real reason (section 5)."""
+        return (not self._chat and detail) or PUBLIC_RUN_SENTENCES[code]
+
+
+def _speakers(view: View) -> dict[str, Speaker]:
+    """Return the blocks that this client hears, in the order of their selection."""
+    chat = view.audience is Audience.CHAT
+    blocks: dict[str, dict[tuple[str, ...], Selected]] = {}
+    for one in view.selected or (() if chat else view.default):
+        if not (chat and _hidden(one)):
+            blocks.setdefault(one.block_id, {}).setdefault(same(one.path), one)
+    return {block: Speaker(tuple(paths.values()), live=view.negotiated) for block, paths in blocks.items()}
+
+
+def _hidden(selected: Selected) -> bool:
+    """What no chat shows, whatever was saved: of an agent all but its answer."""
+    if selected.agent and selected.live:
+        return same(selected.path) != same("content")
+    return is_private(selected)

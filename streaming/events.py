@@ -142,7 +142,9 @@ class ToolSettled(Struct, frozen=True, gc=False):
 
 
 class RoundUsage(Struct, frozen=True, gc=False):
-    """One model call in numbers. `tool_calls` counts the run so far; `model` is `provider/model` as answered."""
+    """One model call in numbers. `tool_calls` counts the run so far; `model` is `provider/model` as it
+    answered.
+    """
 
     round: int
     model: str
@@ -154,7 +156,7 @@ class RoundUsage(Struct, frozen=True, gc=False):
 
 
 class Warned(Struct, frozen=True, gc=False):
-    """A guard acted, or a model was replaced. `facts` are the wire's own keys: `tool`, `count`, `from`, `to`…"""
+    """A guard acted, or a model was replaced. `facts` are the wire's own keys: `tool`, `count`, `from`…"""
 
     kind: WarningKind
     facts: dict[str, JSON]

@@ -37,8 +37,8 @@ class Selected(msgspec.Struct, frozen=True):
 class Offer(msgspec.Struct, frozen=True):
     """What one block of a graph offers for selection.
 
-    `default` is the path that the block alone stands for, empty if there is none. `opaque` are those of `paths`
-    below which any path may be named, because what they hold is known only when the block has run.
+    `default` is the path that the block alone stands for, empty if there is none. `opaque` are those of
+    `paths` below which any path may be named, because what they hold is known only when the block has run.
     """
 
     block_id: str
@@ -113,7 +113,7 @@ def is_private(selected: Selected) -> bool:
 
 
 def normal(reference: str) -> str:
-    """Return an id or a name of a block as it is compared: without case, spaces, dots, hyphens, underscores."""
+    """Return an id or name as it is compared: case, spaces, dots, hyphens and underscores do not count."""
     return _IGNORED.sub("", unicodedata.normalize("NFKC", reference).casefold())
 
 
@@ -162,12 +162,14 @@ def _resolve(entry: str, offers: Mapping[str, Offer]) -> Selected | None:
     """Try every dot as the end of the block, the first one first, because names may hold dots too."""
     if len(entry) > MAX_LENGTH:
         return None
-    dots = [position for position, character in enumerate(entry) if character == "."]
-    for end in [*dots, len(entry)]:
-        offer = offers.get(normal(entry[:end]))
+    reference, rest = "", entry
+    while rest:
+        part, dot, rest = rest.partition(".")
+        reference += normal(part)
+        offer = offers.get(reference)
         if offer is None:
             continue
-        path = entry[end + 1 :] if end < len(entry) else offer.default
+        path = rest if dot else offer.default
         if _offers(offer, path):
             return _selected(offer, path)
     return None

@@ -1,4 +1,4 @@
-"""Messages as frames of an event stream: `data: ` + compact JSON + LF LF (agent-events-v1 section 2). Pure."""
+"""Messages as frames of an event stream: `data: `, compact JSON, LF LF (agent-events-v1 section 2). Pure."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Text as it enters the system: no NUL, no lone surrogates (agent-events-v1 section 2). Pure, and cheap a token."""
+"""Text as it enters the system: no NUL, no lone surrogates (agent-events-v1 section 2). Pure."""
 
 import re
 
