@@ -4,13 +4,14 @@ Saving a chat with another access mode, password, list or key ends every grant: 
 """
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models, transaction
 
-from deployments import slugs, theme
+from deployments import selection, slugs, theme
 from deployments.entries import check_emails, check_origins, check_suggestions
 from redaction.models import RedactionRule
 from workflows.models import Workflow
@@ -38,6 +39,7 @@ IDENTITY_KEY = "chat identity key"
 #: What a grant stands on: changing any of it ends all grants.
 ACCESS_FIELDS = ("access_mode", "password_hash", "allowed_emails", "identity_key_encrypted")
 
+_RESERVED = "This word is one of Studio's own addresses."
 #: What each mode cannot do without, and the sentence for whoever forgot it.
 _NEEDED: dict[str, tuple[str, str]] = {
     AccessMode.PASSWORD: ("password_hash", "This way of access needs a password."),
@@ -133,17 +135,30 @@ class ChatDeployment(models.Model):
                 update_fields=update_fields,
             )
 
-    def clean(self) -> None:
-        self._fill_slug()
-        problems = {
-            "slug": ["This word is one of Studio's own addresses."] if slugs.is_reserved(self.slug) else [],
-            "suggestions": check_suggestions(self.suggestions),
-            "allowed_emails": check_emails(self.allowed_emails),
-            "allowed_origins": check_origins(self.allowed_origins),
-            "access_mode": self._missing_for_access(),
+    def clean_fields(self, exclude: Collection[str] | None = None) -> None:
+        """Check each field, those too that depend on others: an excluded one is never complained about."""
+        if not self.slug:
+            self._fill_slug()
+        faults: dict[str, list[Any]] = {}
+        try:
+            super().clean_fields(exclude)
+        except ValidationError as error:
+            faults |= error.error_dict
+        for field, check in self._checks().items():
+            if field not in faults and field not in (exclude or ()) and (found := check()):
+                faults[field] = [ValidationError(sentence) for sentence in found]
+        if faults:
+            raise ValidationError(faults)
+
+    def _checks(self) -> dict[str, Callable[[], list[str]]]:
+        return {
+            "slug": lambda: [_RESERVED] if slugs.is_reserved(self.slug) else [],
+            "suggestions": lambda: check_suggestions(self.suggestions),
+            "outputs": lambda: selection.problems(self.outputs, self.workflow) if self.workflow_id else [],
+            "access_mode": self._missing_for_access,
+            "allowed_emails": lambda: check_emails(self.allowed_emails),
+            "allowed_origins": lambda: check_origins(self.allowed_origins),
         }
-        if any(problems.values()):
-            raise ValidationError({field: found for field, found in problems.items() if found})
 
     @property
     def state(self) -> ChatState:
