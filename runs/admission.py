@@ -140,8 +140,11 @@ def _find_conversation(ref: ConversationRef | None, now: datetime) -> Conversati
     elif ref.name:
         found, _ = mine.get_or_create(scope=ref.scope, owner=ref.owner, name=ref.name)
     else:
-        found = Conversation.objects.create(scope=ref.scope, owner=ref.owner)
+        return Conversation.objects.create(scope=ref.scope, owner=ref.owner)
     _await_turn(found, now)
+    # Everywhere runs are locked before their conversation: no two transactions wait for each other.
+    if not mine.select_for_update(no_key=True).filter(pk=found.pk):
+        raise Refused(RefusalCode.NOT_FOUND, "The conversation has just been erased.")
     return found
 
 

@@ -31,9 +31,10 @@ class Start:
 
 @dataclass(frozen=True)
 class Record:
-    """Lines for a run's trace. Its result says nothing."""
+    """Lines for a run's trace, dropped if it has ended or is another attempt's. Its result says nothing."""
 
     run_id: str
+    attempt: int
     entries: Sequence[Entry]
 
 
@@ -61,10 +62,7 @@ def write(works: Sequence[Work]) -> list[Result]:
 def _apply(works: Sequence[Work]) -> list[Result]:
     starting = {work.run_id: work.attempt for work in works if isinstance(work, Start)}
     running = ledger.start(starting) if starting else set()
-    rows = [row for work in works if isinstance(work, Record) for row in _rows(work)]
-    if rows:
-        # Conflicts are rows of a batch whose commit was done, but not heard of.
-        TraceEntry.objects.bulk_create(rows, ignore_conflicts=True)
+    _record([work for work in works if isinstance(work, Record)])
     results: list[Result] = []
     for work in works:
         match work:
@@ -75,6 +73,14 @@ def _apply(works: Sequence[Work]) -> list[Result]:
             case Finish():
                 results.append(ledger.finish(work))
     return results
+
+
+def _record(records: Sequence[Record]) -> None:
+    if records:
+        live = ledger.live({record.run_id: record.attempt for record in records})
+        rows = [row for record in records if record.run_id in live for row in _rows(record)]
+        # Conflicts are rows of a batch whose commit was done, but not heard of.
+        TraceEntry.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def _rows(record: Record) -> list[TraceEntry]:

@@ -95,7 +95,12 @@ def extend_leases(runs: Mapping[str, int]) -> set[str]:
     for attempt, ids in _by_attempt(runs):
         ours = Run.objects.filter(pk__in=ids, attempt=attempt, status__in=ACTIVE)
         ours.update(lease_until=timezone.now() + LEASE)
-    return set(runs) - set(_held(runs).filter(status__in=ACTIVE).values_list("pk", flat=True))
+    return set(runs) - live(runs)
+
+
+def live(runs: Mapping[str, int]) -> set[str]:
+    """Return those runs (id → attempt) that are still ours to write for."""
+    return set(_held(runs).filter(status__in=ACTIVE).values_list("pk", flat=True))
 
 
 def requested_cancels() -> set[str]:
@@ -123,7 +128,7 @@ def finish(end: Finish) -> RunEnded:
     """End a run if nobody has; return what its row says then. Raises Run.DoesNotExist if it was erased."""
     held = Q(attempt=end.attempt, status__in=ACTIVE)
     with transaction.atomic():
-        if not _end(end.run_id, held, end.ended, release=end.release):
+        if not end_run(end.run_id, held, end.ended, release=end.release):
             _count_what_was_used(end)
         return outcome(Run.objects.get(pk=end.run_id))
 
@@ -135,7 +140,7 @@ def request_cancel(run_id: str) -> Run | None:
     """
     with transaction.atomic():
         unbegun = nothing_ran(RunCode.RUN_CANCELLED, "Stopped before it began.")
-        if not _end(run_id, Q(status=Status.QUEUED), unbegun):
+        if not end_run(run_id, Q(status=Status.QUEUED), unbegun):
             Run.objects.filter(pk=run_id, status=Status.RUNNING).update(cancel_requested=True)
         return Run.objects.filter(pk=run_id).first()
 
@@ -157,12 +162,15 @@ def reap_run(run_id: str, status: Status, now: datetime) -> bool:
     held = Q(status=status, lease_until__lt=now)
     if status == Status.QUEUED:
         left = nothing_ran(RunCode.RUN_CANCELLED, "The visitor left before the answer began.")
-        return _end(run_id, held, left, release=True)
-    return _end(run_id, held, nothing_ran(RunCode.RUN_INTERRUPTED, "The process that ran it is gone."))
+        return end_run(run_id, held, left, release=True)
+    return end_run(run_id, held, nothing_ran(RunCode.RUN_INTERRUPTED, "The process that ran it is gone."))
 
 
-def _end(run_id: str, held: Q, ended: ExecutionEnded, *, release: bool = False) -> bool:
-    """The compare-and-set: end the run if `held` is true of it, and write its mark into the conversation."""
+def end_run(run_id: str, held: Q, ended: ExecutionEnded, *, release: bool = False) -> bool:
+    """The compare-and-set: end the run if `held` is true of it, and write its mark into the conversation.
+
+    Within a transaction. Returns whether it was this call that did.
+    """
     now = timezone.now()
     columns = _columns(ended) | ({"claim": "", "claimed_request": ""} if release else {})
     if not Run.objects.filter(held, pk=run_id).update(finished_at=now, **columns):

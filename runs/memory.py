@@ -26,12 +26,14 @@ def append(
     run_id: str,
     at: datetime,
     state: Message.State = Message.State.COMPLETE,
-) -> Message:
-    """Store a message as the conversation's last. Within a transaction, by who holds its one turn."""
+) -> None:
+    """Store a message as the conversation's last, in a transaction; nothing if it was erased meanwhile."""
+    # The update comes first: it waits for an erasure that is under way.
+    if not Conversation.objects.filter(pk=conversation_id).update(updated_at=at):
+        return
     messages = Message.objects.filter(conversation_id=conversation_id)
     last: int | None = messages.aggregate(last=Max("position"))["last"]
-    Conversation.objects.filter(pk=conversation_id).update(updated_at=at)
-    return Message.objects.create(
+    Message.objects.create(
         conversation_id=conversation_id,
         run_id=run_id,
         role=role,

@@ -56,7 +56,7 @@ async def supervise(ticket: Ticket, execute: Execute) -> AsyncGenerator[RunEvent
                             ended = event
                             break
                         if entries := trace.add(event):
-                            pen.record(ticket.run_id, entries)
+                            pen.record(ticket.run_id, ticket.attempt, entries)
                         yield event
         except (GeneratorExit, asyncio.CancelledError):
             control.cancel(CancelReason.DISCONNECT)
@@ -97,7 +97,7 @@ def _deadline(ticket: Ticket, control: RunControl) -> Iterator[None]:
 
 def _store_rest(ticket: Ticket, trace: Trace, pen: Writer) -> None:
     if entries := trace.close():
-        pen.record(ticket.run_id, entries)
+        pen.record(ticket.run_id, ticket.attempt, entries)
 
 
 def _left(ticket: Ticket, control: RunControl) -> Finish:

@@ -64,13 +64,13 @@ class Writer:
         """Mark a run as running; the result is false if it was ended before it began."""
         return self._put(Start(run_id, attempt)).done
 
-    def record(self, run_id: str, entries: Sequence[Entry]) -> None:
-        """Store lines of a run's trace."""
+    def record(self, run_id: str, attempt: int, entries: Sequence[Entry]) -> None:
+        """Store lines of a run's trace, unless the run has ended or is another attempt's."""
         if self._entries + len(entries) > MAX_ENTRIES:
             logger.warning("The ledger is too slow: %d lines of %s's trace are lost.", len(entries), run_id)
             return
         self._entries += len(entries)
-        self._put(Record(run_id, entries))
+        self._put(Record(run_id, attempt, entries))
 
     def finish_soon(self, end: Finish) -> None:
         """End a run that nobody listens to any more."""
@@ -96,7 +96,7 @@ class Writer:
 
     async def flush(self) -> None:
         """Return when all that was put in before is written."""
-        job = self._put(Record("", ()))
+        job = self._put(Record("", 0, ()))
         self._urgent.set()
         await asyncio.shield(job.done)
 

@@ -1,11 +1,12 @@
 """What tests of the ledger share: admitted runs, executions played from a script, a writer that ends."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
-from typing import Any
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterable
+from typing import Any, ParamSpec, TypeVar
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.db import connections
 
 from runs import registry, writer
 from runs.admission import ConversationRef, NewRun, Ticket, admit_run
@@ -14,6 +15,9 @@ from runs.ledger import nothing_ran
 from runs.models import Run, Surface
 from streaming.codes import RunCode
 from streaming.events import BlockStreamed, RunEnded, RunEvent, TextDelta, Usage
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 USED = Usage(input_tokens=7, output_tokens=3, total_tokens=10)
 
@@ -61,8 +65,20 @@ async def row_when(run_id: str, wanted: Callable[[Run], bool]) -> Run:
     return found
 
 
-admit_async = sync_to_async(admit, thread_sensitive=False)
-row_async = sync_to_async(row, thread_sensitive=False)
+def in_thread(function: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """Return `function` to be awaited: it runs in another thread and leaves no connection there."""
+
+    def unconnected(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return function(*args, **kwargs)
+        finally:
+            connections.close_all()
+
+    return sync_to_async(unconnected, thread_sensitive=False)
+
+
+admit_async = in_thread(admit)
+row_async = in_thread(row)
 
 
 class Played:
@@ -120,3 +136,4 @@ async def ledger_loop(transactional_db: None) -> AsyncIterator[None]:
     yield
     await registry.current().shutdown(5)
     await writer.current().close()
+    await sync_to_async(connections.close_all)()  # of the thread that `aget` and its like use

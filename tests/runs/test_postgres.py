@@ -9,7 +9,10 @@ import pytest
 from tests.postgres import Postgres
 from tests.servers import ROOT
 
-FILES = ["admission", "idempotency", "ledger", "memory", "races", "rates", "registry", "supervisor", "writer"]
+FILES = [
+    *("admission", "erasure", "idempotency", "ledger", "memory", "races", "rates"),
+    *("reaper", "registry", "supervisor", "writer"),
+]
 
 
 @pytest.mark.postgres

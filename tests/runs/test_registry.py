@@ -6,7 +6,6 @@ from contextlib import aclosing
 from datetime import timedelta
 
 import pytest
-from asgiref.sync import sync_to_async
 from django.utils import timezone
 
 from runs import ledger, registry
@@ -15,7 +14,17 @@ from runs.models import Run, Status
 from runs.supervisor import supervise
 from streaming.codes import RunCode
 from streaming.events import RunStatus
-from tests.runs.conftest import Played, admit_async, completed, flushed, listen, row_async, row_when, text
+from tests.runs.conftest import (
+    Played,
+    admit_async,
+    completed,
+    flushed,
+    in_thread,
+    listen,
+    row_async,
+    row_when,
+    text,
+)
 
 pytestmark = pytest.mark.usefixtures("ledger_loop")
 
@@ -36,7 +45,7 @@ async def test_it_hears_a_cancel_that_another_process_asked_for() -> None:
         await anext(source)
         await anext(undisturbed)
         await flushed()
-        await sync_to_async(ledger.request_cancel, thread_sensitive=False)(ticket.run_id)
+        await in_thread(ledger.request_cancel)(ticket.run_id)
 
         _, terminal = await listen(source)
 
@@ -62,7 +71,7 @@ async def test_it_ends_a_run_that_is_not_ours_any_more() -> None:
     async with aclosing(supervise(ticket, Played([text("x")]))) as source:
         await anext(source)
         await flushed()
-        reap = sync_to_async(ledger.reap, thread_sensitive=False)
+        reap = in_thread(ledger.reap)
         assert await reap(timezone.now() + timedelta(hours=1)) == 1
 
         _, terminal = await listen(source)
@@ -157,10 +166,10 @@ async def test_it_stops_for_a_view_what_is_live_here_and_says_how_the_row_stands
         await anext(source)
         await flushed()
 
-        run = await sync_to_async(registry.stop, thread_sensitive=False)(ticket.run_id)
+        run = await in_thread(registry.stop)(ticket.run_id)
 
         assert run is not None
         assert run.status == Status.RUNNING
         _, terminal = await listen(source)
     assert terminal.status is RunStatus.CANCELLED
-    assert await sync_to_async(registry.stop, thread_sensitive=False)("run_unknown") is None
+    assert await in_thread(registry.stop)("run_unknown") is None

@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 
 import pytest
-from asgiref.sync import sync_to_async
 
 from runs import batches, ledger, registry, writer
 from runs.batches import Result, Unreachable, Work
@@ -24,6 +23,7 @@ from tests.runs.conftest import (
     completed,
     ended,
     flushed,
+    in_thread,
     listen,
     row_async,
     text,
@@ -36,12 +36,12 @@ CALL = BlockStreamed(
 )
 
 
-@sync_to_async(thread_sensitive=False)
+@in_thread
 def marks() -> list[str]:
     return list(Message.objects.filter(role="assistant").values_list("status", flat=True))
 
 
-@sync_to_async(thread_sensitive=False)
+@in_thread
 def traced(run_id: str) -> list[tuple[str, object]]:
     return list(TraceEntry.objects.filter(run_id=run_id).values_list("kind", "data"))
 
@@ -161,7 +161,7 @@ async def test_it_stops_from_another_thread() -> None:
 
 async def test_b037_a_stop_before_the_start_is_honoured() -> None:
     ticket = await admit_async()
-    await sync_to_async(request_cancel, thread_sensitive=False)(ticket.run_id)
+    await in_thread(request_cancel)(ticket.run_id)
 
     _, terminal = await listen(supervise(ticket, Played([text("x")])))
 
@@ -178,7 +178,7 @@ async def test_it_says_what_the_row_says_when_somebody_else_was_faster() -> None
             lease_until=(await row_async(ticket.run_id)).created_at
         )
         now = (await row_async(ticket.run_id)).created_at.replace(year=2100)
-        assert await sync_to_async(ledger.reap, thread_sensitive=False)(now) == 1
+        assert await in_thread(ledger.reap)(now) == 1
 
         _, terminal = await listen(source)
 
@@ -197,7 +197,7 @@ async def test_b037_starts_and_stops_leave_nothing_running(repeat: int) -> None:
             if number % 4:
                 await listen(source)
             else:
-                await sync_to_async(registry.stop, thread_sensitive=False)(ticket.run_id)
+                await in_thread(registry.stop)(ticket.run_id)
 
     before = asyncio.all_tasks()
     await asyncio.gather(*(stopped(number) for number in range(repeat)))

@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 
 import pytest
-from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.db import OperationalError, connections
 from django.utils import timezone
@@ -23,7 +22,7 @@ from runs.trace import Entry
 from runs.writer import Writer
 from streaming.codes import RunCode
 from streaming.events import RunEnded
-from tests.runs.conftest import USED, admit, admit_async, completed, flushed, row_async
+from tests.runs.conftest import USED, admit, admit_async, completed, flushed, in_thread, row_async
 
 pytestmark = pytest.mark.usefixtures("ledger_loop")
 
@@ -65,7 +64,7 @@ async def test_it_writes_at_once_when_idle_and_gathers_after_that(written: list[
     assert await pen.start(tickets[0].run_id, 1) is True
     first = len(written)
     begun = [pen.start(ticket.run_id, 1) for ticket in tickets[1:]]
-    pen.record(tickets[0].run_id, [entry(1), entry(2)])
+    pen.record(tickets[0].run_id, 1, [entry(1), entry(2)])
     await asyncio.gather(*begun)
 
     assert first == 1
@@ -79,7 +78,7 @@ async def test_it_does_not_let_an_end_wait(monkeypatch: pytest.MonkeyPatch) -> N
     ticket = await admit_async()
     await pen.start(ticket.run_id, 1)
 
-    pen.record(ticket.run_id, [entry(1)])
+    pen.record(ticket.run_id, 1, [entry(1)])
     async with asyncio.timeout(5):
         terminal = await pen.finish(Finish(ticket.run_id, 1, completed()))
 
@@ -90,7 +89,7 @@ async def test_it_does_not_let_an_end_wait(monkeypatch: pytest.MonkeyPatch) -> N
 async def test_it_says_whether_a_run_may_go_on() -> None:
     pen = writer.current()
     ticket = await admit_async()
-    await sync_to_async(ledger.request_cancel, thread_sensitive=False)(ticket.run_id)
+    await in_thread(ledger.request_cancel)(ticket.run_id)
 
     assert await pen.start(ticket.run_id, 1) is False
 
@@ -130,8 +129,8 @@ async def test_it_lets_a_bad_row_harm_only_its_own_run(
 async def test_it_goes_on_when_a_trace_cannot_be_written() -> None:
     pen = writer.current()
     ticket = await admit_async()
-    pen.record("run_that_was_erased", [entry(1)])
-    pen.record(ticket.run_id, [entry(1)])
+    pen.record("run_that_was_erased", 1, [entry(1)])
+    pen.record(ticket.run_id, 1, [entry(1)])
 
     assert (await pen.finish(Finish(ticket.run_id, 1, completed()))).success
     assert await TraceEntry.objects.acount() == 1
@@ -150,22 +149,15 @@ async def test_it_stores_a_batch_again_whose_commit_was_not_heard_of() -> None:
     ticket = await admit_async()
     works: list[Work] = [
         Start(ticket.run_id, 1),
-        Record(ticket.run_id, [entry(1)]),
+        Record(ticket.run_id, 1, [entry(1)]),
         Finish(ticket.run_id, 1, completed()),
     ]
 
-    first = await asyncio.to_thread(unconnected, lambda: batches.write(works))
-    second = await asyncio.to_thread(unconnected, lambda: batches.write(works))
+    first = await in_thread(batches.write)(works)
+    second = await in_thread(batches.write)(works)
 
     assert first[2] == second[2]
     assert await TraceEntry.objects.acount() == 1
-
-
-def unconnected(function: Callable[[], list[Result]]) -> list[Result]:
-    try:
-        return function()
-    finally:
-        connections.close_all()
 
 
 async def test_it_tries_again_until_the_database_answers(
@@ -221,9 +213,9 @@ async def test_it_drops_traces_rather_than_grow(
     ticket = await admit_async()
 
     for seq in (1, 3, 5):
-        pen.record(ticket.run_id, [entry(seq), entry(seq + 1)])
+        pen.record(ticket.run_id, 1, [entry(seq), entry(seq + 1)])
     await flushed()
-    pen.record(ticket.run_id, [entry(7)])
+    pen.record(ticket.run_id, 1, [entry(7)])
     await flushed()
 
     assert [seq async for seq in TraceEntry.objects.values_list("seq", flat=True)] == [1, 2, 7]
@@ -256,7 +248,7 @@ async def test_it_writes_what_waits_when_it_is_closed(monkeypatch: pytest.Monkey
     pen = Writer()
     ticket = await admit_async()
     await pen.start(ticket.run_id, 1)
-    pen.record(ticket.run_id, [entry(1)])
+    pen.record(ticket.run_id, 1, [entry(1)])
     pen.finish_soon(Finish(ticket.run_id, 1, completed()))
 
     await pen.close()
@@ -302,10 +294,10 @@ def many_turns(turns: int) -> list[bool]:
     """Be one process: admit, start, trace and end some runs through a writer of our own."""
 
     async def turn(pen: Writer) -> bool:
-        ticket = await sync_to_async(admit, thread_sensitive=False)()
+        ticket = await in_thread(admit)()
         pen.start(ticket.run_id, 1)
         for seq in range(0, 30, 3):
-            pen.record(ticket.run_id, [entry(seq + n) for n in range(3)])
+            pen.record(ticket.run_id, 1, [entry(seq + n) for n in range(3)])
             await asyncio.sleep(0)
         return (await pen.finish(Finish(ticket.run_id, 1, completed()))).success
 
