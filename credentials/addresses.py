@@ -1,7 +1,7 @@
 """Which addresses staff may write down: base URLs of providers, hosts of secrets.
 
-A model server may live on a private address. Link-local and metadata addresses hand out the machine's own
-credentials and are refused in every spelling; names are checked again where they are connected to.
+A model server may live on a private address. Metadata addresses, where clouds tell a machine its own
+credentials, are refused in every spelling; names are looked at when they are connected to.
 """
 
 import ipaddress
@@ -11,9 +11,11 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
 
+from agents.addresses import Address, is_metadata
+
 _METADATA_NAMES = {"metadata", "metadata.google.internal", "metadata.goog", "instance-data"}
-_METADATA_ADDRESSES = {"100.100.100.200", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254"}
-_HOST = re.compile(r"(?=.{1,253}\Z)[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_-]{1,63})*\Z")
+_HOST = re.compile(r"(?=.{1,253}\Z)[a-z0-9_][a-z0-9_-]{0,62}(?:\.[a-z0-9_-]{1,63})*\Z")
+_PORT = re.compile(r":(\d{1,5})\Z")
 MAX_HOSTS = 50
 
 
@@ -32,24 +34,18 @@ def validate_base_url(url: str) -> None:
         raise ValidationError("Put no name or password into the address; the key has its own field.")
     if parts.query or parts.fragment:
         raise ValidationError("A base address has no query and no fragment.")
-    if is_metadata(host):
+    if names_metadata(host):
         raise ValidationError("Link-local and metadata addresses are never allowed.")
 
 
-def is_metadata(host: str) -> bool:
-    """Say whether a host, as written, is a link-local or metadata address; names are not resolved."""
+def names_metadata(host: str) -> bool:
+    """Say whether a host, as written, is a metadata address; names are not resolved."""
     name = host.strip("[]").rstrip(".").lower()
-    if name in _METADATA_NAMES:
-        return True
     address = _literal(name)
-    if address is None:
-        return False
-    if isinstance(address, ipaddress.IPv6Address):
-        address = address.ipv4_mapped or address.sixtofour or address
-    return address.is_link_local or str(address) in _METADATA_ADDRESSES
+    return name in _METADATA_NAMES or (address is not None and is_metadata(address))
 
 
-def _literal(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def _literal(name: str) -> Address | None:
     try:
         return ipaddress.ip_address(name.partition("%")[0])
     except ValueError:
@@ -57,18 +53,26 @@ def _literal(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         # The spellings that a C library takes as well: 2852039166, 0xa9fea9fe, 169.254.43518
         return ipaddress.IPv4Address(socket.inet_aton(name))
-    except (OSError, UnicodeError, ValueError):
+    except (OSError, ValueError):
         return None
 
 
 def validate_hosts(hosts: object) -> None:
-    """Raise ValidationError unless this is a list of host names or addresses, without port or path."""
+    """Raise ValidationError unless this is a list of host names or addresses, each with or without a port."""
     if not isinstance(hosts, list) or not all(isinstance(host, str) for host in hosts):
         raise ValidationError("Hosts are a list of names.")
     if not hosts or len(hosts) > MAX_HOSTS:
         raise ValidationError(f"Name 1 to {MAX_HOSTS} hosts: a secret goes to its hosts and nowhere else.")
     for host in hosts:
-        if not _HOST.match(host) and _literal(host) is None:
+        if not _is_host(host):
             raise ValidationError(
                 f"“{host}” is not a host name in small letters, such as orders.example.com, without https://."
             )
+
+
+def _is_host(host: str) -> bool:
+    port = None if _literal(host.strip("[]")) else _PORT.search(host)
+    if port and not 0 < int(port[1]) < 65536:
+        return False
+    name = host[: port.start()] if port else host
+    return _HOST.match(name) is not None or _literal(name.strip("[]")) is not None

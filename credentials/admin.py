@@ -3,7 +3,7 @@
 The forms' fields are named unlike any attribute of the rows, so that a read-only page cannot look one up.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -101,7 +101,7 @@ class CredentialAdmin(admin.ModelAdmin[Row]):
     secret_inputs: tuple[str, ...] = ()
     shown_fields: tuple[str, ...] = ()
 
-    def get_fields(self, request: HttpRequest, obj: Row | None = None) -> Sequence[str]:
+    def get_fields(self, request: HttpRequest, obj: Row | None = None) -> list[Any]:
         if obj is None:
             return [*self.shown_fields, self.secret_inputs[0]]
         if self.has_change_permission(request, obj):

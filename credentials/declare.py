@@ -201,7 +201,8 @@ def env_value(context: Context, item: Item, key: str) -> str | None:
 def store(instance: models.Model, values: Mapping[str, Any], path: str, *, name: str) -> Change:
     """Set `values` on `instance` and save it if that changes anything; validation errors carry the path."""
     new = instance._state.adding
-    changed = [key for key, value in values.items() if getattr(instance, key) != value]
+    # With a default: a new row has no value yet for a relation that must have one.
+    changed = [key for key, value in values.items() if getattr(instance, key, None) != value]
     if not new and not changed:
         return Change(path, name, Outcome.UNCHANGED)
     for key in changed:

@@ -1,6 +1,6 @@
 """What staff may say of a model that the registry does not know, or knows differently.
 
-By model name: `thinking` (full, summary, none), `tools` (whether it can call any), `context_window` in tokens,
+By model name: `thinking` (full, summary, none), `tools` (whether it calls any), `context_window` in tokens,
 `price` in dollars per million tokens.
 """
 

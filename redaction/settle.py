@@ -8,7 +8,7 @@ nothing. Pure.
 from collections.abc import Iterable
 from typing import assert_never
 
-import msgspec
+from msgspec.structs import replace
 
 from redaction.engine import Masker
 from streaming.events import (
@@ -32,7 +32,6 @@ class SettledTurns:
 
     def __init__(self, masker: Masker) -> None:
         self._masker = masker
-        self._announced: set[str] = set()
         self._forget_turn()
 
     def feed(self, events: Iterable[AgentEvent]) -> list[AgentEvent]:
@@ -41,11 +40,6 @@ class SettledTurns:
         for event in events:
             self._take(event, out)
         return out
-
-    def give_up(self, ends: Iterable[ToolSettled]) -> list[AgentEvent]:
-        """The turn will not end: forget it, and return the ends of the calls that were announced, masked."""
-        self._forget_turn()
-        return [self._mask_result(end) for end in ends if end.id in self._announced]
 
     def _forget_turn(self) -> None:
         self._thinking: list[str] = []
@@ -63,23 +57,26 @@ class SettledTurns:
                 pass  # the whole arguments come with ToolCallReady
             case TurnEnded():
                 out += self._end_turn(event)
-            case ToolCallStarted() | ToolCallReady() | RoundUsage():
-                self._waiting += self._mask_call(event)
-            case ToolSettled():
-                self._pass(self._mask_result(event), out)
-            case Warned():
-                self._pass(self._mask_warning(event), out)
+            case ToolCallStarted():
+                self._waiting.append(replace(event, name=self._mask_name(event.name, event.declared)))
+            case ToolCallReady():
+                self._waiting += self._mask_arguments(event)
+            case RoundUsage():
+                self._waiting.append(event)
+            case ToolSettled() | Warned():
+                self._pass(event, out)
             case AgentFinished():
-                out.append(msgspec.structs.replace(event, content=self._masker.mask_document(event.content)))
+                out.append(replace(event, content=self._masker.mask_document(event.content)))
             case _:
                 assert_never(event)
 
-    def _pass(self, event: AgentEvent, out: list[AgentEvent]) -> None:
-        """Between turns events go out at once; inside one they keep their place behind what waits."""
-        (self._waiting if self._waiting else out).append(event)
+    def _pass(self, event: ToolSettled | Warned, out: list[AgentEvent]) -> None:
+        """Between turns these go out at once; inside one they keep their place behind what waits."""
+        masked = self._mask_result(event) if isinstance(event, ToolSettled) else self._mask_warning(event)
+        (self._waiting if self._waiting else out).append(masked)
 
     def _end_turn(self, end: TurnEnded) -> list[AgentEvent]:
-        thinking = self._masker.mask("".join(self._thinking))
+        thinking = self._masker.mask_document("".join(self._thinking))
         text = self._masker.mask_document("".join(self._text)) if end.kind is TurnEnd.FINAL else ""
         out: list[AgentEvent] = [ThinkingDelta(thinking)] if thinking else []
         usage = [event for event in self._waiting if isinstance(event, RoundUsage)]
@@ -87,35 +84,27 @@ class SettledTurns:
         out += calls
         out += [TextDelta(text)] if text else []
         out += [*usage, end]
-        self._announced.update(event.id for event in calls if isinstance(event, ToolCallStarted))
         self._forget_turn()
         return out
 
-    def _mask_call(self, event: ToolCallStarted | ToolCallReady | RoundUsage) -> list[AgentEvent]:
-        match event:
-            case ToolCallStarted():
-                return [msgspec.structs.replace(event, name=self._mask_name(event.name, event.declared))]
-            case ToolCallReady():
-                arguments = self._masker.mask_document(event.arguments)
-                ready = msgspec.structs.replace(event, arguments=arguments)
-                return [ToolCallDelta(event.index, event.id, arguments), ready] if arguments else [ready]
-            case RoundUsage():
-                return [event]
-            case _:
-                assert_never(event)
+    def _mask_arguments(self, event: ToolCallReady) -> list[AgentEvent]:
+        """One fragment that is the whole, so that it can be masked; none for empty arguments."""
+        arguments = self._masker.mask_document(event.arguments)
+        ready = replace(event, arguments=arguments)
+        return [ToolCallDelta(event.index, event.id, arguments), ready] if arguments else [ready]
 
     def _mask_name(self, name: str, declared: bool) -> str:
         """A declared name was chosen by who made the tool; any other is the model's own words."""
         return name if declared else self._masker.mask(name)
 
     def _mask_result(self, event: ToolSettled) -> ToolSettled:
-        return msgspec.structs.replace(
+        return replace(
             event,
             name=self._mask_name(event.name, event.declared),
             output=self._masker.mask_document(event.output),
         )
 
     def _mask_warning(self, event: Warned) -> Warned:
-        return msgspec.structs.replace(
+        return replace(
             event, facts=self._masker.mask_json(event.facts), message=self._masker.mask(event.message)
         )

@@ -118,5 +118,5 @@ class TestStore:
         ]
 
     def test_it_gives_validation_errors_their_path(self) -> None:
-        with pytest.raises(FileError, match=r"^providers\[0\]\.base_url: Enter a valid URL"):
+        with pytest.raises(FileError, match=r"^providers\[0\]\.base_url: An address begins with"):
             store(ProviderConnection(name="x", kind="openai"), {"base_url": "nope"}, "providers[0]", name="x")

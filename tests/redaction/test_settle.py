@@ -125,15 +125,6 @@ def test_it_drops_the_text_of_an_abandoned_attempt_and_keeps_its_thinking() -> N
     ]
 
 
-def test_it_ends_only_calls_that_were_announced_when_a_turn_breaks_off() -> None:
-    turns = SettledTurns(masker())
-    turns.feed(RUN[:10])
-    turns.feed([ThinkingDelta("secret"), TextDelta("secret"), ToolCallStarted(0, "call_3", "lookup", True)])
-    ends = turns.give_up([settled("call_1", MAIL, ToolStatus.CANCELLED), settled("call_3", "x")])
-    assert ends == [settled("call_1", "[email]", ToolStatus.CANCELLED)]
-    assert turns.feed([TurnEnded(TurnEnd.ABANDONED)]) == [TurnEnded(TurnEnd.ABANDONED)]
-
-
 def test_it_raises_when_a_rule_cannot_run() -> None:
     from redaction.engine import Masker, RuleSpec
     from redaction.fold import Folded, Span
