@@ -34,7 +34,7 @@ class StudioAdminSite(admin.AdminSite):
         return group_by_task(apps)
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        start = _start(request) if request.user.has_perm("runs.view_run") else None  # type: ignore[union-attr]
+        start = _start(request) if request.user.has_perm("runs.view_run") else None
         return super().index(request, {"start": start, **(extra_context or {})})
 
 

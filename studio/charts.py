@@ -83,7 +83,7 @@ class Lines:
 
 def round_up(value: float) -> float:
     """The next 1, 2 or 5 times a power of ten: the end of a scale that people can read."""
-    if value <= 0:
+    if value < 1e-9:  # nothing that could be seen; below 1e-308 the next line has no power of ten
         return 1.0
     power: float = 10.0 ** math.floor(math.log10(value))
     return next(step * power for step in (1, 2, 5, 10) if step * power >= value * 0.999999)
