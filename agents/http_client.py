@@ -19,6 +19,7 @@ from agents.addresses import AddressPolicy
 from agents.http_body import Inflater, UnknownEncoding, decoded
 from agents.http_request import REDIRECTS, HttpFailure, HttpRequest, redirected
 from agents.secrets import Mask
+from streaming.text import clean
 
 MAX_REDIRECTS = 5
 MAX_BODY = 1024 * 1024
@@ -135,10 +136,10 @@ async def _read(response: aiohttp.ClientResponse, limit: int) -> _Answer:
     body, cut = (b"", False) if location is not None else await _body(response, limit)
     return _Answer(
         status=response.status,
-        reason=response.reason or "",
-        headers={name.lower(): value for name, value in response.headers.items()},
+        reason=clean(response.reason or ""),
+        headers={clean(name.lower()): clean(value) for name, value in response.headers.items()},
         location=location,
-        kind=response.content_type.lower(),
+        kind=clean(response.content_type.lower()),
         charset=response.charset,
         length=response.content_length,
         body=body,

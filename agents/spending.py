@@ -24,7 +24,7 @@ class Spent(msgspec.Struct, frozen=True):
         """With one more model call, whose input and output are known or estimated."""
         price_of_call = _cost(price, call)
         unknown = self.cost is None or price_of_call is None
-        return Spent(_sum(self.usage, call), None if unknown else (self.cost or 0) + (price_of_call or 0))
+        return Spent(added(self.usage, call), None if unknown else (self.cost or 0) + (price_of_call or 0))
 
 
 def completed(stated: Usage, sent: int, received: int) -> Usage:
@@ -45,7 +45,8 @@ def _tokens(characters: int) -> int:
     return -(-characters // CHARACTERS_PER_TOKEN)
 
 
-def _sum(left: Usage, right: Usage) -> Usage:
+def added(left: Usage, right: Usage) -> Usage:
+    """The sum; a count is unknown only where both are."""
     return Usage(
         _add(left.input_tokens, right.input_tokens),
         _add(left.output_tokens, right.output_tokens),

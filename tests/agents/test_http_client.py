@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 
@@ -10,9 +11,13 @@ from aiohttp import web
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from agents.addresses import AddressPolicy
+from agents.conversation import ToolCall, ToolSpec
 from agents.http_client import MAX_REDIRECTS, HttpClient, HttpResponse
 from agents.http_request import HttpFailure, Part, request
+from agents.http_template import HttpTemplate
 from agents.secrets import Secret
+from agents.tools.call import call_tool
+from agents.tools.http import HttpTool
 
 pytestmark = pytest.mark.socket
 
@@ -300,6 +305,50 @@ async def test_b120_a_secret_that_comes_back_is_masked(server: Server) -> None:
 
     assert "s3cret" not in repr(response)
     assert response.text == "bad key {{secret:KEY}}"
+
+
+async def test_b062_headers_that_are_no_text_are_cleaned(server: Server) -> None:
+    async def strange(request: web.Request) -> web.StreamResponse:
+        assert request.transport is not None
+        request.transport.write(
+            b"HTTP/1.1 200 O\xff\r\nX-Odd: \xfe\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
+        )
+        request.transport.close()
+        return web.Response()
+
+    server.handler = strange
+
+    response = await fetch(server.url())
+
+    assert (response.text, response.headers["x-odd"]) == ("ok", "\ufffd")
+    assert response.reason.encode()
+
+
+async def test_an_http_tool_reaches_its_endpoint_and_hides_its_secret(server: Server) -> None:
+    async def echo(request: web.Request) -> web.StreamResponse:
+        return web.json_response({"path": request.path_qs, "auth": request.headers["Authorization"]})
+
+    server.handler = echo
+    parameters = {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]}
+    template = HttpTemplate(
+        "POST",
+        server.url("/orders/{id}", "first.test"),
+        {"Authorization": "Bearer {{secret:KEY}}"},
+        {},
+        {"x": 1},
+        frozenset({"id"}),
+    )
+    tool = HttpTool(ToolSpec("find", "", parameters), template, client=two_hosts(), secrets={"KEY": KEY})
+
+    result = await call_tool(tool, ToolCall("c", "find", '{"id": "a b"}'), ["find"])
+
+    assert json.loads(result.text) == {"path": "/orders/a%20b", "auth": "Bearer {{secret:KEY}}"}
+    ((asked, body),) = server.seen
+    assert (asked.headers["Authorization"], asked.headers["Content-Type"]) == (
+        "Bearer s3cret-value",
+        "application/json",
+    )
+    assert json.loads(body) == {"x": 1}
 
 
 async def test_it_ends_at_its_timeout_and_closes_the_connection(server: Server) -> None:
