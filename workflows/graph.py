@@ -89,11 +89,9 @@ def _read(encoded: bytes) -> Graph:
 def _read_blocks(value: Any, found: list[Problem]) -> dict[str, Listed]:
     """Read what can be read, by id; add what is wrong to `found`."""
     if not isinstance(value, list):
-        found.append(Problem("blocks", "must be a list."))
-        return {}
+        raise GraphError([*found, Problem("blocks", "must be a list.")])
     if len(value) > MAX_BLOCKS:
-        found.append(Problem("blocks", f"must have at most {MAX_BLOCKS} entries."))
-        return {}
+        raise GraphError([*found, Problem("blocks", f"must have at most {MAX_BLOCKS} entries.")])
     blocks: dict[str, Listed] = {}
     named: list[tuple[str, str]] = []
     for index, entry in enumerate(value):

@@ -111,8 +111,7 @@ def _cycle_problems(edges: Sequence[Edge]) -> Iterator[Problem]:
     try:
         sorter.prepare()
     except CycleError as error:
-        # Named from each block to the one before it, the first one twice.
-        yield Problem("edges", f"the blocks run in a circle: {' → '.join(reversed(error.args[1]))}.")
+        yield Problem("edges", f"the blocks run in a circle: {' → '.join(error.args[1])}.")
 
 
 def _unreachable(blocks: Mapping[str, Listed], edges: Sequence[Edge]) -> Iterator[Problem]:

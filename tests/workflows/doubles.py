@@ -37,7 +37,7 @@ class Shelf:
         return {name: self._secrets[name] for name in names if name in self._secrets}
 
 
-def agent(name: str, **more: Any) -> dict[str, Any]:
+def agent(name: str, /, **more: Any) -> dict[str, Any]:
     """An agent block that asks the provider of its own name."""
     return {"id": name, "type": "agent", "model": f"{name}/m", **more}
 
