@@ -44,6 +44,7 @@ _CODES: tuple[tuple[type[BaseException], RunCode], ...] = (
     (aiohttp.ConnectionTimeoutError, _UNAVAILABLE),
     (aiohttp.ClientError, _BROKEN),
     (aiohttp.http_exceptions.HttpProcessingError, _BROKEN),
+    (aiohttp.EofStream, _BROKEN),
     (EOFError, _BROKEN),
     (OSError, _BROKEN),
     (ValueError, _BAD_REQUEST),
@@ -61,6 +62,8 @@ def provider_error(error: Exception, provider: str, secret: str = "") -> Provide
         code, detail = classify(failure), failure.detail
     else:
         detail = ": ".join(dict.fromkeys(_causes(error)))
+        if isinstance(error.__cause__, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
+            code = _BAD_REQUEST
     if secret:
         detail = detail.replace(secret, "[key]")
     return ProviderError(code, clean(detail)[:2000], provider=provider)

@@ -101,7 +101,7 @@ def _client(place: Place, http: httpx2.AsyncClient) -> openai.AsyncOpenAI:
 
 
 #: What a model of a place has refused, so that it is asked once.
-_complaints: dict[tuple[str, str], list[str]] = {}
+_complaints: dict[tuple[str, str], tuple[str, ...]] = {}
 
 
 @asynccontextmanager
@@ -126,19 +126,24 @@ async def open_stream(
 async def _post(
     client: openai.AsyncOpenAI, place: Place, wire: Wire, body: Body, soften: Soften
 ) -> tuple[_Context, _Response]:
-    known = _complaints.get((place.base_url, body["model"]), [])
+    known = _complaints.get((place.base_url, body["model"]), ())
     for complaint in known:
         body, _ = soften(body, complaint)
+    news: list[str] = []
     while True:
         context = _request(client, wire, body)
         try:
-            return context, await context.__aenter__()
+            response = await context.__aenter__()
         except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
             complaint = error.response.text
             body, refused = soften(body, complaint)
-            if not refused or len(known) >= MAX_COMPLAINTS:
+            if not refused or len(known) + len(news) >= MAX_COMPLAINTS:
                 raise
-            known = _remember(place, body["model"], complaint)
+            news.append(complaint)
+        else:
+            if news:
+                _remember(place, body["model"], (*known, *news))
+            return context, response
 
 
 def _request(client: openai.AsyncOpenAI, wire: Wire, body: Body) -> _Context:
@@ -156,9 +161,8 @@ def _request(client: openai.AsyncOpenAI, wire: Wire, body: Body) -> _Context:
             assert_never(wire)
 
 
-def _remember(place: Place, model: str, complaint: str) -> list[str]:
+def _remember(place: Place, model: str, complaints: tuple[str, ...]) -> None:
+    """Only after the call went well: else a refusal for another reason would cost later calls an option."""
     if len(_complaints) >= MAX_CLIENTS:
         del _complaints[next(iter(_complaints))]
-    known = _complaints.setdefault((place.base_url, model), [])
-    known.append(complaint)
-    return known
+    _complaints[place.base_url, model] = complaints

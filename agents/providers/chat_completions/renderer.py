@@ -183,7 +183,8 @@ def without_refused(body: Body, complaint: str) -> tuple[Body, Sequence[str]]:
 
     A limit under the wrong name is renamed.
     """
-    refused = [key for key in OPTIONAL if key in body and key in complaint]
+    told = complaint.lower()
+    refused = [key for key in OPTIONAL if key in body and key in told]
     # `reasoning` and `thinking` are parts of other names.
     refused = [key for key in refused if not any(key != other and key in other for other in refused)]
     kept = {key: value for key, value in body.items() if key not in refused}

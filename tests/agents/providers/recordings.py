@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from agents.providers.base import ResponseEnded, ResponseFailed
+from tests.agents.providers.reading import Outcome
+
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT.parent / "shared" / "provider-streams"
 
@@ -53,3 +56,24 @@ def _manifest() -> list[dict[str, Any]]:
         return []
     entries: list[dict[str, Any]] = json.loads(path.read_text())
     return entries
+
+
+def numbers(said: Outcome) -> dict[str, int | None]:
+    usage = said.ends[0].usage
+    return {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+        "cached_tokens": usage.cached_tokens,
+    }
+
+
+def check_end(said: Outcome, recorded: Recording) -> None:
+    (end,) = said.ends
+    if recorded.expect["error"]:
+        assert isinstance(end, ResponseFailed)
+        assert recorded.expect["error"] in end.detail
+    else:
+        assert isinstance(end, ResponseEnded)
+        assert end.closed
+        assert end.raw_stop == recorded.expect["stop_reason"]

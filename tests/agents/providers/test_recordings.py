@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from agents.providers.base import Reader, ResponseEnded, ResponseFailed
+from agents.providers.base import Reader, ResponseFailed
 from agents.providers.chat_completions.reader import ChatCompletionsReader
-from tests.agents.providers.reading import Outcome, outcome, random_cuts, read, read_whole, single_bytes
-from tests.agents.providers.recordings import ABSENT, Recording, names, recording
+from tests.agents.providers.reading import outcome, random_cuts, read, read_whole, single_bytes
+from tests.agents.providers.recordings import ABSENT, check_end, names, numbers, recording
 
 pytestmark = [pytest.mark.recordings, ABSENT]
 
@@ -56,24 +56,3 @@ END_WORDS = (
     b'"finish_reason": "',
     b"[DONE]",
 )
-
-
-def numbers(said: Outcome) -> dict[str, int | None]:
-    usage = said.ends[0].usage
-    return {
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "reasoning_tokens": usage.reasoning_tokens,
-        "cached_tokens": usage.cached_tokens,
-    }
-
-
-def check_end(said: Outcome, recorded: Recording) -> None:
-    (end,) = said.ends
-    if recorded.expect["error"]:
-        assert isinstance(end, ResponseFailed)
-        assert recorded.expect["error"] in end.detail
-    else:
-        assert isinstance(end, ResponseEnded)
-        assert end.closed
-        assert end.raw_stop == recorded.expect["stop_reason"]
