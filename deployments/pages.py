@@ -24,7 +24,7 @@ _POLICY = (
 def chat_page(request: HttpRequest, slug: str) -> HttpResponse:
     """Unknown, inactive and unpublished chats are the same page, byte for byte."""
     try:
-        chat = policy.find_chat(slug)
+        chat, _ = policy.find_chat(slug)
     except Refused as refused:
         return _guarded(render(request, "deployments/unavailable.html", status=refused.status), ["'none'"])
     shown = {"title": chat.title, "slug": chat.slug, "locale": chat.locale or "en"}

@@ -5,28 +5,33 @@ disclosed before access and nothing expensive happens before the rate was counte
 """
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from math import ceil
+
+from django.db.models import Sum
 
 from deployments import access
 from deployments.models import ChatDeployment
 from deployments.origins import Site
 from runs import rates
+from runs.models import Run
 from runs.rates import Rate
 from runs.refusals import Refused
 from streaming.codes import RefusalCode
+from workflows.models import WorkflowVersion
 
 _SLUG = re.compile(r"[-a-zA-Z0-9_]{1,100}")
 
 
-def find_chat(slug: str) -> ChatDeployment:
-    """Return the chat with its workflow's published version. Unknown, inactive, unpublished: all alike."""
-    found = None
+def find_chat(slug: str) -> tuple[ChatDeployment, WorkflowVersion]:
+    """Return the chat and the version its visitors get. Unknown, inactive, unpublished: all alike."""
+    chat = None
     if _SLUG.fullmatch(slug):
         chats = ChatDeployment.objects.select_related("workflow__published")
-        found = chats.filter(slug=slug, active=True, workflow__published__isnull=False).first()
-    if found is None:
+        chat = chats.filter(slug=slug, active=True).first()
+    if chat is None or chat.workflow.published is None:
         raise Refused(RefusalCode.NOT_FOUND)
-    return found
+    return chat, chat.workflow.published
 
 
 def check_site(site: Site) -> None:
@@ -58,3 +63,14 @@ def check_length(chat: ChatDeployment, text: str) -> None:
         raise Refused(RefusalCode.INPUT_EMPTY)
     if len(text) > chat.max_input_chars:
         raise Refused(RefusalCode.INVALID_BODY, f"input has more than {chat.max_input_chars} characters")
+
+
+def check_budget(chat: ChatDeployment, now: datetime) -> None:
+    """Refuse once the chat's runs of this day (UTC) have cost what they may; unknown costs do not count."""
+    if chat.budget_day_usd is None:
+        return
+    midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    today = Run.objects.filter(chat_id=chat.pk, created_at__gte=midnight)
+    if (today.aggregate(spent=Sum("cost"))["spent"] or 0.0) >= chat.budget_day_usd:
+        left = midnight + timedelta(days=1) - now
+        raise Refused(RefusalCode.BUDGET_EXCEEDED, retry_after=ceil(left.total_seconds()))

@@ -13,11 +13,24 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from deployments import access, conversations, origins, policy, serializers, visitors
+from deployments import (
+    access,
+    conversations,
+    messages,
+    origins,
+    policy,
+    serializers,
+    stream,
+    visitors,
+)
 from deployments.models import ChatDeployment
 from deployments.origins import Site
+from runs import erasure, idempotency
 from runs.http import client_address, framework_refusal, parse_body
 from runs.models import Conversation
+from streaming import agent_events_v1
+from streaming.response import EventStreamResponse
+from workflows.models import WorkflowVersion
 
 logger = logging.getLogger("deployments")
 
@@ -26,10 +39,11 @@ class ChatAPIView(APIView):
     """Finds chat and site before anything else; every answer, refusals too, carries the site's headers."""
 
     chat: ChatDeployment
+    version: WorkflowVersion
     site = Site.FOREIGN
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        self.chat = policy.find_chat(kwargs["slug"])
+        self.chat, self.version = policy.find_chat(kwargs["slug"])
         own = f"{request.scheme}://{request.get_host()}"
         self.site = origins.site(request.headers.get("Origin"), own, self.chat.allowed_origins)
         policy.check_site(self.site)
@@ -74,6 +88,28 @@ class ChatView(ChatAPIView):
             return Response(serializers.config(self.chat))
         return Response(serializers.locked_config(self.chat))
 
+    def post(self, request: Request, slug: str) -> EventStreamResponse:
+        """One message: a stream of its answer, or a refusal."""
+        values = parse_body(request, settings.STUDIO_MAX_BODY_BYTES)
+        negotiated = agent_events_v1.negotiated(request.headers.get(agent_events_v1.HEADER))
+        asking = messages.Asking(
+            chat=self.chat,
+            version=self.version,
+            visitor=visitors.visitor_of(request, self.site, self.chat),
+            address=self.address(),
+            grant=self.grant,
+            negotiated=negotiated,
+            idempotency_key=request.headers.get(idempotency.HEADER),
+            now=timezone.now(),
+        )
+        admitted = messages.admit(asking, values)
+        response = stream.response(admitted)
+        if admitted.visitor.issued:
+            visitors.CARRIER.write(response, self.site, admitted.visitor.token, self.path)
+        if admitted.grant is not None:
+            access.CARRIER.write(response, self.site, admitted.grant, self.path)
+        return response
+
 
 class AccessView(ChatAPIView):
     def post(self, request: Request, slug: str) -> HttpResponse:
@@ -98,7 +134,7 @@ class ConversationView(ChatAPIView):
         return Response(serializers.conversation(found.pk, found.messages.all()))
 
     def delete(self, request: Request, slug: str, conversation_id: str) -> HttpResponse:
-        conversations.erase(self.find(conversation_id))
+        erasure.erase(self.find(conversation_id).pk)
         return HttpResponse(status=204)
 
     def find(self, conversation_id: str) -> Conversation:

@@ -1,10 +1,15 @@
 """Chats to speak to: a workflow with a published graph, and chats of every access mode."""
 
+from collections.abc import AsyncIterator, Callable
 from typing import Any, Protocol
 
 import pytest
+from asgiref.sync import sync_to_async
 
+from credentials.models import ProviderConnection
 from deployments.models import ChatDeployment
+from tests.deployments.wire import Visitor, serving
+from tests.providers_server import ProviderServer
 from workflows.models import Workflow, WorkflowVersion
 
 GRAPH: dict[str, Any] = {
@@ -40,3 +45,23 @@ def make_chat(workflow: Workflow) -> MakeChat:
 @pytest.fixture
 def chat(make_chat: MakeChat) -> ChatDeployment:
     return make_chat()
+
+
+# --- The main job -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+async def provider(transactional_db: None) -> AsyncIterator[ProviderServer]:
+    """A model server that the graph's model is served by."""
+    async with ProviderServer() as server:
+        await sync_to_async(ProviderConnection.objects.create)(
+            name="local", kind="openai-compat", base_url=server.base_url
+        )
+        yield server
+
+
+@pytest.fixture
+async def visit(provider: ProviderServer) -> AsyncIterator[Callable[[str], Visitor]]:
+    """Meet a chat as a new visitor: `visit("support")`."""
+    async with serving() as client:
+        yield lambda slug: Visitor(client, slug)
