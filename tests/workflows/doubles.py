@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 from agents.addresses import AddressPolicy
@@ -9,8 +10,10 @@ from agents.http_client import HttpClient
 from agents.providers.base import Provider
 from agents.secrets import Secret
 from agents.spec import ModelChoice, Price
+from agents.tools.base import Tool
 from runs.control import ExecutionEnded, RunControl
 from streaming.events import AgentEvent, BlockStreamed, RunEvent, TextDelta
+from workflows.blocks.agent import Answering
 from workflows.executor import execute
 from workflows.plan import Plan, build_plan
 
@@ -82,3 +85,13 @@ def said_by(events: Sequence[Event], block: str) -> list[AgentEvent]:
 
 def text_of(events: Sequence[Event], block: str) -> str:
     return "".join(event.text for event in said_by(events, block) if isinstance(event, TextDelta))
+
+
+def with_tools(plan: Plan, tools: Mapping[str, Sequence[Tool]]) -> Plan:
+    """The same plan with tools of a test's own, by block."""
+    works = dict(plan.works)
+    for block, given in tools.items():
+        work = works[block]
+        assert isinstance(work, Answering)
+        works[block] = Answering(work.block, replace(work.spec, tools=tuple(given)), work.prompt)
+    return replace(plan, works=works)

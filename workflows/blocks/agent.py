@@ -1,7 +1,7 @@
 """`agent`: a model with tools, which answers in text or, with a `response_schema`, in fields of an object."""
 
-import dataclasses
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -97,21 +97,21 @@ class Agent(Block, frozen=True, kw_only=True, tag="agent"):
         return Answering(self, spec, self.prompt if self.prompt is not None else f"{{{{{start}.input}}}}")
 
 
+@dataclass(frozen=True)
 class Answering:
-    """`spec` lacks only its instructions, which are filled in when it runs."""
+    """`spec` lacks only its instructions, which are filled in when it runs, like `prompt`."""
 
-    def __init__(self, block: Agent, spec: AgentSpec, prompt: str) -> None:
-        self._block = block
-        self._spec = spec
-        self._prompt = prompt
+    block: Agent
+    spec: AgentSpec
+    prompt: str
 
     async def run(self, scope: Scope) -> Result:
-        instructions = scope.outputs.text(self._block.instructions)
-        prompt = scope.outputs.text(self._prompt)
+        instructions = scope.outputs.text(self.block.instructions)
+        prompt = scope.outputs.text(self.prompt)
         remembered = self._remembered(scope)
         scope.input = {"instructions": instructions, "prompt": prompt, "remembered": len(remembered)}
         agent = AgentRun(
-            dataclasses.replace(self._spec, instructions=instructions),
+            replace(self.spec, instructions=instructions),
             [*remembered, UserMessage(prompt)],
             next_call_id=scope.next_call_id,
         )
@@ -121,10 +121,10 @@ class Answering:
             return Result(
                 output, ended=RunCode.TOOL_FAILURE_LIMIT, detail="too many tool calls in a row failed"
             )
-        if self._block.response_schema is None:
+        if self.block.response_schema is None:
             return Result(output)
-        return Result(structured.parse(agent.content, self._block.response_schema) | output)
+        return Result(structured.parse(agent.content, self.block.response_schema) | output)
 
     def _remembered(self, scope: Scope) -> Sequence[Message]:
-        recall = self._block.recall
+        recall = self.block.recall
         return [] if recall == 0 else window(scope.history, recall)

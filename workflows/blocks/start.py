@@ -5,6 +5,8 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from agents.errors import AgentError
+from streaming.codes import RunCode
 from workflows.blocks.base import Block, Output, Resources, Result
 from workflows.problems import Problem
 from workflows.scope import Scope
@@ -78,5 +80,5 @@ class Begin:
         given = dict(scope.given)
         scope.input = given
         if problems := self._block.check({name: given[name] for name in given if name not in GIVEN}):
-            raise ValueError(" ".join(problems))
+            raise AgentError(RunCode.BLOCK_FAILED, " ".join(problems))
         return Result(given)
