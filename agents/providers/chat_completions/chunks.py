@@ -5,6 +5,8 @@ from typing import Any
 
 import msgspec
 
+from agents.providers.broken_json import mapping, number, text
+
 
 class Wire(msgspec.Struct, gc=False):
     """Decoded in bulk and dropped at once: the garbage collector need not look."""
@@ -82,36 +84,20 @@ class Chunk(Wire, gc=False):
     error: Any = None
 
 
-_decode = msgspec.json.Decoder(Chunk).decode
-
-
-class Unreadable(ValueError):
-    """Not JSON, not even with its broken characters replaced."""
-
-
-def parse_chunk(payload: bytes) -> Chunk:
-    """Read one chunk. Raises msgspec.DecodeError, UnicodeDecodeError or RecursionError: see `parse_odd`."""
-    return _decode(payload)
-
-
-def parse_json(payload: bytes) -> Any:
-    """Read JSON that may hold broken characters and lone surrogates, which then stay in its strings."""
-    try:
-        return json.loads(payload.decode("utf-8", "replace"))
-    except (ValueError, RecursionError) as error:
-        raise Unreadable(str(error)[:200]) from error
+#: Raises msgspec.DecodeError, UnicodeDecodeError or RecursionError for what `chunk_from` may still read.
+parse_chunk = msgspec.json.Decoder(Chunk).decode
 
 
 def chunk_from(value: object) -> Chunk:
     """Take from a document what has the right type; the rest is as if absent."""
-    chunk = _mapping(value)
+    chunk = mapping(value)
     choices = chunk.get("choices")
     return Chunk(
         choices=[_choice(item) for item in choices if isinstance(item, dict)]
         if isinstance(choices, list)
         else None,
         usage=_usage(chunk.get("usage")),
-        model=_text(chunk.get("model")),
+        model=text(chunk.get("model")),
         x_groq=_groq(chunk.get("x_groq")),
         error=chunk.get("error"),
     )
@@ -119,10 +105,10 @@ def chunk_from(value: object) -> Chunk:
 
 def _choice(value: dict[str, Any]) -> Choice:
     return Choice(
-        index=_number(value.get("index")),
+        index=number(value.get("index")),
         delta=_delta(value.get("delta")),
         message=_delta(value.get("message")),
-        finish_reason=_text(value.get("finish_reason")),
+        finish_reason=text(value.get("finish_reason")),
         usage=_usage(value.get("usage")),
         error=value.get("error"),
     )
@@ -133,11 +119,11 @@ def _delta(value: object) -> Delta | None:
         return None
     content, calls, details = value.get("content"), value.get("tool_calls"), value.get("reasoning_details")
     return Delta(
-        content=_parts(content) if isinstance(content, list) else _text(content),
-        reasoning_content=_text(value.get("reasoning_content")),
-        reasoning=_text(value.get("reasoning")),
+        content=_parts(content) if isinstance(content, list) else text(content),
+        reasoning_content=text(value.get("reasoning_content")),
+        reasoning=text(value.get("reasoning")),
         reasoning_details=[d for d in details if isinstance(d, dict)] if isinstance(details, list) else None,
-        refusal=_text(value.get("refusal")),
+        refusal=text(value.get("refusal")),
         tool_calls=[_call(item) for item in calls if isinstance(item, dict)]
         if isinstance(calls, list)
         else None,
@@ -147,25 +133,25 @@ def _delta(value: object) -> Delta | None:
 
 def _parts(values: list[Any]) -> list[Part]:
     return [
-        Part(type="text", text=item) if isinstance(item, str) else _part(_mapping(item)) for item in values
+        Part(type="text", text=item) if isinstance(item, str) else _part(mapping(item)) for item in values
     ]
 
 
 def _part(value: dict[str, Any]) -> Part:
     thinking = value.get("thinking")
     return Part(
-        type=_text(value.get("type")) or "",
-        text=_text(value.get("text")),
-        thinking=_parts(thinking) if isinstance(thinking, list) else _text(thinking),
-        refusal=_text(value.get("refusal")),
+        type=text(value.get("type")) or "",
+        text=text(value.get("text")),
+        thinking=_parts(thinking) if isinstance(thinking, list) else text(thinking),
+        refusal=text(value.get("refusal")),
     )
 
 
 def _call(value: dict[str, Any]) -> ToolDelta:
     extra = value.get("extra_content")
     return ToolDelta(
-        index=_number(value.get("index")),
-        id=_text(value.get("id")),
+        index=number(value.get("index")),
+        id=text(value.get("id")),
         function=_function(value.get("function")),
         extra_content=extra if isinstance(extra, dict) else None,
     )
@@ -177,25 +163,25 @@ def _function(value: object) -> Function | None:
     arguments = value.get("arguments")
     if isinstance(arguments, (dict, list)):
         arguments = json.dumps(arguments, ensure_ascii=False)
-    return Function(name=_text(value.get("name")), arguments=_text(arguments))
+    return Function(name=text(value.get("name")), arguments=text(arguments))
 
 
 def _usage(value: object) -> ChunkUsage | None:
     if not isinstance(value, dict):
         return None
     prompt, completion = (
-        _mapping(value.get("prompt_tokens_details")),
-        _mapping(value.get("completion_tokens_details")),
+        mapping(value.get("prompt_tokens_details")),
+        mapping(value.get("completion_tokens_details")),
     )
     return ChunkUsage(
-        prompt_tokens=_number(value.get("prompt_tokens")),
-        completion_tokens=_number(value.get("completion_tokens")),
-        total_tokens=_number(value.get("total_tokens")),
-        cached_tokens=_number(value.get("cached_tokens")),
-        prompt_cache_hit_tokens=_number(value.get("prompt_cache_hit_tokens")),
-        reasoning_tokens=_number(value.get("reasoning_tokens")),
-        prompt_tokens_details=PromptDetails(_number(prompt.get("cached_tokens"))),
-        completion_tokens_details=CompletionDetails(_number(completion.get("reasoning_tokens"))),
+        prompt_tokens=number(value.get("prompt_tokens")),
+        completion_tokens=number(value.get("completion_tokens")),
+        total_tokens=number(value.get("total_tokens")),
+        cached_tokens=number(value.get("cached_tokens")),
+        prompt_cache_hit_tokens=number(value.get("prompt_cache_hit_tokens")),
+        reasoning_tokens=number(value.get("reasoning_tokens")),
+        prompt_tokens_details=PromptDetails(number(prompt.get("cached_tokens"))),
+        completion_tokens_details=CompletionDetails(number(completion.get("reasoning_tokens"))),
     )
 
 
@@ -203,26 +189,3 @@ def _groq(value: object) -> Groq | None:
     if not isinstance(value, dict):
         return None
     return Groq(usage=_usage(value.get("usage")), error=value.get("error"))
-
-
-def _mapping(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _number(value: object) -> int | None:
-    """A whole number, also one written as a float or in quotes."""
-    match value:
-        case bool():
-            return None
-        case int():
-            return value
-        case float() if value.is_integer():
-            return int(value)
-        case str() if value.isascii() and value.isdigit() and len(value) < 20:
-            return int(value)
-        case _:
-            return None

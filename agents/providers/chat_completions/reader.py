@@ -6,10 +6,8 @@ counts. The turn is closed by a finish reason or by `[DONE]`, which is a whole p
 
 from typing import Any
 
-import msgspec
-
-from agents.providers.answer_text import AnswerText
-from agents.providers.base import ProviderEvent, ReplayPart, ResponseEnded, ResponseFailed, TurnStop
+from agents.providers.base import ProviderEvent, ReplayPart, ResponseEnded, TurnStop
+from agents.providers.broken_json import parse_json
 from agents.providers.call_deltas import CallDeltas
 from agents.providers.chat_completions.chunks import (
     Choice,
@@ -18,18 +16,15 @@ from agents.providers.chat_completions.chunks import (
     Function,
     Part,
     ToolDelta,
-    Unreadable,
     chunk_from,
     parse_chunk,
-    parse_json,
 )
 from agents.providers.chat_completions.reasoning import ReasoningDetails, reasoning_text, thinking_text
 from agents.providers.chat_completions.usage import add_usage, usage_of
-from agents.providers.failures import Failure, classify, parse_error_fields, parse_failure
-from agents.providers.sse_reader import EventTooLarge, SseReader
+from agents.providers.failures import parse_error_fields, parse_failure
 from agents.providers.tool_names import ToolNames
+from agents.providers.wire_reader import WireReader
 from streaming.codes import RunCode
-from streaming.events import Usage
 from streaming.text import clean, clean_json
 
 _STOPS = {
@@ -56,148 +51,36 @@ _FAILED_STOPS = {
     "insufficient_system_resource": RunCode.PROVIDER_OVERLOADED,
 }
 
-_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-
 #: The deprecated single call has no index; none of the others has this one.
 _FUNCTION_CALL = -1
 
 
-class ChatCompletionsReader:
+class ChatCompletionsReader(WireReader[Chunk]):
     """`names` translates tool names back; `model` is what was asked, to mark what only it can read again."""
 
     def __init__(self, names: ToolNames | None = None, model: str = "") -> None:
-        #: The answer and its reason to end are known; only numbers and the end marker can follow.
-        self.turn_over = False
-        #: Everything has been said.
-        self.ended = False
+        super().__init__(parse_chunk, chunk_from)
         self._asked_model = model
-        self._sse = SseReader()
         self._calls = CallDeltas(names or ToolNames())
-        self._answer = AnswerText()
         self._details = ReasoningDetails()
         self._extras: dict[int, Any] = {}
-        self._usage = Usage()
-        self._model = ""
         self._raw_stop: str | None = None
-        self._said = False
 
-    # --- The port -------------------------------------------------------------------------------------------
-
-    def feed(self, data: bytes) -> list[ProviderEvent]:
-        out: list[ProviderEvent] = []
-        if self.ended:
-            return out
-        try:
-            events = self._sse.feed(data)
-        except EventTooLarge as error:
-            return self.fail(RunCode.PROVIDER_STREAM_BROKEN, str(error))
-        for name, payload in events:
-            self._read(name, payload, out)
-            if self.ended:
-                break
-        return out
-
-    def finish(self) -> list[ProviderEvent]:
-        out: list[ProviderEvent] = []
-        if self.ended:
-            return out
-        for name, payload in self._sse.finish():
-            self._read(name, payload, out, last=True)
-            if self.ended:
-                return out
-        if not self._said and self._sse.stray:
-            self._read_stray(out)
-        if not self.ended:
-            self._end(out, closed=self._raw_stop is not None)
-        return out
-
-    def fail(self, code: RunCode, detail: str) -> list[ProviderEvent]:
-        """The connection or the vendor failed. A turn that was over stays what it was."""
-        out: list[ProviderEvent] = []
-        if self.ended:
-            return out
-        if self.turn_over:
-            self._end(out, closed=True)
+    def _event(self, name: bytes, payload: bytes, event: Chunk, out: list[ProviderEvent]) -> None:
+        if event.choices:
+            self._chunk(event, event.choices, out)
+            if not name and not event.error:
+                return
         else:
-            self._fail(code, detail, out)
-        return out
-
-    # --- Payloads -------------------------------------------------------------------------------------------
-
-    def _read(self, name: bytes, payload: bytes, out: list[ProviderEvent], *, last: bool = False) -> None:
-        if payload == b"[DONE]":
-            self._end(out, closed=True)
-            return
-        try:
-            chunk = parse_chunk(payload)
-        except _UNREADABLE:
-            self._read_odd(name, payload, out, last=last)
-            return
-        if chunk.choices and not name and not chunk.error:
-            self._chunk(chunk, chunk.choices, out)
-        else:
-            self._read_unusual(name, payload, chunk, out)
-
-    def _read_odd(self, name: bytes, payload: bytes, out: list[ProviderEvent], *, last: bool) -> None:
-        """Read what does not fit the types: broken characters, other types, events run together."""
-        bare = payload.strip()
-        if bare in (b"[DONE]", b'"[DONE]"'):
-            self._end(out, closed=True)
-            return
-        try:
-            document = parse_json(payload)
-        except Unreadable as error:
-            self._read_unreadable(name, bare, out, str(error), last=last)
-            return
-        self._read_unusual(name, payload, chunk_from(document), out)
-
-    def _read_unreadable(
-        self, name: bytes, payload: bytes, out: list[ProviderEvent], why: str, *, last: bool
-    ) -> None:
-        if b"\n" in payload:
-            *earlier, final = payload.split(b"\n")
-            for line in earlier:
-                if not self.ended:
-                    self._read(name, line, out)
-            if not self.ended:
-                self._read(name, final, out, last=last)
-        elif name == b"error":
-            self._fail_with(Failure(payload.decode("utf-8", "replace")), out)
-        elif payload.startswith(b"{") and not last and not self.turn_over:
-            # Its text is lost: an answer with a hole must not pass as whole. At a body's end it was cut.
-            self._fail(RunCode.PROVIDER_STREAM_BROKEN, f"an event could not be read: {why}", out)
-
-    def _read_unusual(self, name: bytes, payload: bytes, chunk: Chunk, out: list[ProviderEvent]) -> None:
-        """Read a chunk that may have no choices: numbers, an error, or nothing of interest."""
-        if chunk.choices:
-            self._chunk(chunk, chunk.choices, out)
-        else:
-            self._count(chunk, None)
+            self._count(event, None)
         if self.ended:
             return
-        if name == b"error" or chunk.error:
+        if name == b"error" or event.error:
             self._fail_with(parse_error_fields(parse_json(payload)), out)
-        elif chunk.choices is None:
+        elif event.choices is None:
             failure = parse_failure(parse_json(payload))
             if failure is not None:
                 self._fail_with(failure, out)
-
-    def _read_stray(self, out: list[ProviderEvent]) -> None:
-        """Read a body that is no event stream: a whole completion, an error document, or a page."""
-        stray = self._sse.stray
-        try:
-            document = parse_json(stray)
-        except Unreadable:
-            told = stray.decode("utf-8", "replace").strip()[:300]
-            self._fail(RunCode.PROVIDER_STREAM_BROKEN, f"the answer is no event stream: {told}", out)
-            return
-        failure = parse_failure(document)
-        if failure is not None:
-            self._fail_with(failure, out)
-            return
-        chunk = chunk_from(document)
-        if chunk.choices:
-            self._chunk(chunk, chunk.choices, out)
 
     # --- Chunks ---------------------------------------------------------------------------------------------
 
@@ -293,14 +176,6 @@ class ChatCompletionsReader:
         out.extend(self._replay())
         stop = _STOPS.get((raw or "").lower(), TurnStop.STOP)
         out.append(ResponseEnded(closed, stop, self._usage, clean(self._model), raw and clean(raw)))
-        self.ended = True
-
-    def _fail_with(self, failure: Failure, out: list[ProviderEvent]) -> None:
-        self._fail(classify(failure), failure.detail, out)
-
-    def _fail(self, code: RunCode, detail: str, out: list[ProviderEvent]) -> None:
-        self._answer.flush(out)
-        out.append(ResponseFailed(code, clean(detail), self._usage))
         self.ended = True
 
     def _replay(self) -> list[ReplayPart]:
