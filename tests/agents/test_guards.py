@@ -1,6 +1,6 @@
 """The guards of the tool loop, call by call and over any history (agent-runtime-v1 section 4)."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.conversation import ToolCall
@@ -237,6 +237,7 @@ STREAKS = st.lists(st.tuples(CALLS, st.integers(1, 9)), max_size=12)
 
 
 @given(STREAKS)
+@settings(max_examples=60)
 def test_any_history_of_single_calls_is_judged_as_the_rules_say(
     streaks: list[tuple[tuple[str, str, ToolResult], int]],
 ) -> None:
@@ -253,6 +254,7 @@ TURNS = st.lists(st.lists(CALLS, min_size=1, max_size=7), max_size=15)
 
 
 @given(TURNS)
+@settings(max_examples=60)
 def test_a_turn_runs_nothing_that_was_suspended_or_repeated_before_it(
     turns: list[list[tuple[str, str, ToolResult]]],
 ) -> None:

@@ -37,7 +37,7 @@ def test_any_cut_of_a_body_inflates_to_the_same(encoding: str, data: bytes, cut:
 
 
 def test_a_bomb_makes_no_more_than_the_limit() -> None:
-    bomb = gzip.compress(bytes(50_000_000))
+    bomb = gzip.compress(bytes(10_000_000))
 
     assert len(Inflater("gzip").feed(bomb, 1000)) == 1000
 

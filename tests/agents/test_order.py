@@ -38,7 +38,7 @@ def turns(draw: st.DrawFn) -> Script:
     """One model call: what it says, cut into reads anywhere, and how it ends."""
     said: list[ProviderEvent] = []
     started = 0
-    for kind in draw(st.lists(st.sampled_from(["text", "thinking", "call", "replay"]), max_size=7)):
+    for kind in draw(st.lists(st.sampled_from(["text", "thinking", "call", "replay"]), max_size=5)):
         match kind:
             case "text":
                 said.append(TextDelta(draw(st.sampled_from(["a", " ", "two words"]))))
@@ -104,7 +104,7 @@ def agent_of(scripts: Sequence[Sequence[Script]]) -> tuple[AgentRun, list[Played
     return run_of(spec_of(*providers, tools=tools, max_rounds=6)), providers
 
 
-CHAINS = st.lists(st.lists(turns(), min_size=1, max_size=8), min_size=1, max_size=3)
+CHAINS = st.lists(st.lists(turns(), min_size=1, max_size=6), min_size=1, max_size=3)
 
 
 async def follow(agent: AgentRun, order: Order) -> AgentError | None:
@@ -119,7 +119,7 @@ async def follow(agent: AgentRun, order: Order) -> AgentError | None:
 
 
 @given(CHAINS)
-@settings(max_examples=120)
+@settings(max_examples=60)
 def test_any_run_keeps_the_order_and_ends_once(scripts: list[list[Script]]) -> None:
     async def check() -> None:
         agent, providers = agent_of(scripts)
@@ -143,7 +143,7 @@ def test_any_run_keeps_the_order_and_ends_once(scripts: list[list[Script]]) -> N
 
 
 @given(CHAINS, st.integers(0, 40))
-@settings(max_examples=120)
+@settings(max_examples=60)
 def test_any_run_may_be_cancelled_at_any_step(scripts: list[list[Script]], step: int) -> None:
     async def check() -> None:
         agent, providers = agent_of(scripts)
