@@ -59,7 +59,6 @@ async def supervise(ticket: Ticket, execute: Execute) -> AsyncGenerator[RunEvent
                             pen.record(ticket.run_id, ticket.attempt, entries)
                         yield event
         except (GeneratorExit, asyncio.CancelledError):
-            control.cancel(CancelReason.DISCONNECT)
             _store_rest(ticket, trace, pen)
             pen.finish_soon(_left(ticket, control))
             raise
@@ -69,7 +68,7 @@ async def supervise(ticket: Ticket, execute: Execute) -> AsyncGenerator[RunEvent
         if ended is None:
             ended = _used_so_far(control, RunCode.AGENT_RUN_FAILED, "The execution stopped without an end.")
         _store_rest(ticket, trace, pen)
-        yield await pen.finish(_end(ticket, control, ended))
+        yield await pen.finish(_end(ticket, ended, control.reason))
 
 
 def _begin(ticket: Ticket, control: RunControl, pen: Writer) -> None:
@@ -103,11 +102,11 @@ def _store_rest(ticket: Ticket, trace: Trace, pen: Writer) -> None:
 def _left(ticket: Ticket, control: RunControl) -> Finish:
     """Return the end of a run whose stream was closed; an earlier cancel is still the reason."""
     reason = control.reason or CancelReason.DISCONNECT
-    return _end(ticket, control, _used_so_far(control, CANCEL_CODES[reason], DETAILS[reason]))
+    return _end(ticket, _used_so_far(control, CANCEL_CODES[reason], DETAILS[reason]), reason)
 
 
-def _end(ticket: Ticket, control: RunControl, ended: ExecutionEnded) -> Finish:
-    unanswered = ended.code is RunCode.RUN_CANCELLED and control.reason in RELEASING
+def _end(ticket: Ticket, ended: ExecutionEnded, reason: CancelReason | None) -> Finish:
+    unanswered = ended.code is RunCode.RUN_CANCELLED and reason in RELEASING
     return Finish(ticket.run_id, ticket.attempt, ended, release=unanswered)
 
 

@@ -10,6 +10,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ParamSpec, TypeVar
 
@@ -146,7 +147,8 @@ class Writer:
                 if not job.done.done():
                     job.done.set_result(result)
         self._drainer = None
-        await loop.run_in_executor(self._batch_thread, connections.close_all)
+        with suppress(RuntimeError):  # its thread may have been given back already
+            await loop.run_in_executor(self._batch_thread, connections.close_all)
 
     async def _write(self, batch: Sequence[_Job]) -> list[Result]:
         """Write a batch, again and again while the database does not answer."""
@@ -158,9 +160,10 @@ class Writer:
                 return await loop.run_in_executor(self._batch_thread, batches.write, works)
             except Unreachable as error:
                 if self._closing or loop.time() > given_up:
-                    logger.error("The database does not answer; %d rows are lost: %s", len(batch), error)
-                    return [_lost(work, str(error)) for work in works]
+                    return _lost(works, f"The database does not answer: {error}")
                 logger.warning("The database does not answer; trying again in %.1f s: %s", pause, error)
+            except Exception as error:  # closed, or a mistake of ours: the next batch may do better
+                return _lost(works, f"The writer failed: {error}")
             await asyncio.sleep(pause)
             pause = min(pause * 2, 5.0)
 
@@ -169,8 +172,9 @@ class Writer:
 current = PerLoop(Writer)
 
 
-def _lost(work: Work, detail: str) -> Result:
-    return batches.unstored(work, detail) if isinstance(work, Finish) else True
+def _lost(works: Sequence[Work], detail: str) -> list[Result]:
+    logger.error("%d rows are lost. %s", len(works), detail)
+    return [batches.unstored(work, detail) if isinstance(work, Finish) else True for work in works]
 
 
 async def _within(seconds: float, event: asyncio.Event) -> bool:

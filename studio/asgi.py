@@ -9,7 +9,12 @@ from django.core.asgi import get_asgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
 django = get_asgi_application()
 
-from studio import background  # noqa: E402  (it needs the applications that the line above loads)
+# They need the applications that the line above loads.
+from django.conf import settings  # noqa: E402
+
+from runs.body_cap import capped  # noqa: E402
+from studio import background  # noqa: E402
+from studio.middleware import SESSIONLESS  # noqa: E402
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -20,6 +25,8 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     match scope["type"]:
         case "http":
             background.start()  # daphne knows no lifespan; it starts with the first request
+            if scope["path"].startswith(SESSIONLESS):
+                receive = capped(receive, settings.STUDIO_MAX_BODY_BYTES)
             await django(scope, receive, send)
         case "lifespan":
             await _lifespan(receive, send)

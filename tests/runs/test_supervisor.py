@@ -5,8 +5,10 @@ import logging
 import threading
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
+from typing import Any
 
 import pytest
+from django.db.backends.utils import CursorWrapper
 
 from runs import batches, ledger, registry, writer
 from runs.batches import Result, Unreachable, Work
@@ -320,6 +322,29 @@ async def test_it_traces_thinking_by_policy_also_when_the_client_leaves(leaves: 
 
 
 # --- No database --------------------------------------------------------------------------------------------
+
+
+async def test_it_touches_the_database_only_in_the_writer_s_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An open stream that asks the database once holds a thread and a connection until it ends."""
+    tickets = [await admit_async() for _ in range(50)]
+    threads: set[str] = set()
+    execute = CursorWrapper.execute
+
+    def watched(self: CursorWrapper, *arguments: Any) -> Any:
+        threads.add(threading.current_thread().name)
+        return execute(self, *arguments)
+
+    monkeypatch.setattr(CursorWrapper, "execute", watched)
+    sources = [supervise(ticket, Played([CALL, text("x")])) for ticket in tickets]
+    for source in sources:
+        await anext(source)
+    await flushed()
+    for source in sources:
+        await source.aclose()
+    await flushed()
+
+    assert "studio-writer_0" in threads
+    assert threads <= {"studio-writer_0", "studio-ledger_0"}
 
 
 async def test_it_still_ends_when_the_ledger_cannot_be_reached(

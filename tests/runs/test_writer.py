@@ -187,8 +187,20 @@ async def test_it_gives_up_a_database_that_never_answers(monkeypatch: pytest.Mon
 
     terminal = await pen.finish(Finish("run_1", 1, completed()))
 
-    assert (terminal.code, terminal.detail) == (RunCode.AGENT_RUN_FAILED, "no route")
+    assert (terminal.code, terminal.success) == (RunCode.AGENT_RUN_FAILED, False)
+    assert "no route" in terminal.detail
     assert await pen.start("run_2", 1) is True
+
+
+async def test_it_still_answers_after_it_was_closed(caplog: pytest.LogCaptureFixture) -> None:
+    ticket = await admit_async()
+    pen = Writer()
+    await pen.close()
+
+    terminal = await pen.finish(Finish(ticket.run_id, 1, completed()))
+
+    assert terminal.code is RunCode.AGENT_RUN_FAILED
+    assert "1 rows are lost" in caplog.text
 
 
 def test_it_knows_a_bad_row_from_a_database_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
