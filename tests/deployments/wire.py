@@ -4,12 +4,15 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import Any, cast
 
 import httpx2
 
 from runs import process, registry
+from runs.models import Run
 from studio.asgi import application
+from tests.providers_server import Reply, chunk, sse
 
 Frame = dict[str, Any]
 NEGOTIATED = {"X-Studio-Stream-Protocol": "agent-events-v1"}
@@ -109,8 +112,22 @@ class Visitor:
 @asynccontextmanager
 async def serving() -> AsyncIterator[httpx2.AsyncClient]:
     """The application in this process and on this loop; what it began has ended afterwards."""
-    transport = httpx2.ASGITransport(app=application)
-    async with httpx2.AsyncClient(transport=transport, base_url="http://testserver") as client:
+    transport = httpx2.ASGITransport(app=cast(Any, application))
+    nothing = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+    async with httpx2.AsyncClient(
+        transport=transport, base_url="http://testserver", cookies=nothing
+    ) as client:
         yield client
     await registry.current().shutdown(5)
     await process.stop()
+
+
+def thinking_reply(thoughts: list[str], reply: Reply) -> Reply:
+    """Return a turn that thinks before it says what `reply` says."""
+    thinking = sse(*[chunk({"reasoning_content": thought}) for thought in thoughts], done=False)
+    return Reply([thinking, *reply.steps])
+
+
+async def row() -> Run:
+    """Return the only run there is."""
+    return await Run.objects.aget()
