@@ -1,4 +1,8 @@
-"""Sessions, messages and CSRF belong to pages; programs and public streams do not pay for them."""
+"""Sessions, messages and CSRF belong to pages; programs and public streams do not pay for them.
+
+Ours are synchronous only, and one of them is the innermost: so Django runs the whole chain and the view, which
+is synchronous too, in one hop to the request's thread instead of two for each middleware. That is a third less.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,10 +22,9 @@ SESSIONLESS = ("/api/chat/", "/api/workflows/", "/v1/", HEALTH)
 
 
 class _PagesOnly(MiddlewareMixin):
-    """Mixed in before one of Django's middlewares: skips it on paths without sessions.
+    """Mixed in before one of Django's middlewares: skips it on paths without sessions."""
 
-    Serves both of Django's modes: in the asynchronous one both branches return the coroutine to await.
-    """
+    async_capable = False
 
     def __call__(self, request: HttpRequest) -> Any:
         if request.path_info.startswith(SESSIONLESS):
@@ -56,6 +59,8 @@ class Messages(_PagesOnly, MessageMiddleware):
 
 
 class Common(CommonMiddleware):
+    async_capable = False
+
     def process_request(self, request: HttpRequest) -> HttpResponsePermanentRedirect | None:
         """Probes ask by address: only on their paths the host name does not matter."""
         return None if request.path_info.startswith(HEALTH) else super().process_request(request)

@@ -150,13 +150,13 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "studio.middleware.Sessions",
     "studio.middleware.Common",
     "studio.middleware.Csrf",
     "studio.middleware.Authentication",
-    "studio.middleware.Messages",
     "audit.actor.middleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "studio.middleware.Messages",  # stays the last: see studio.middleware
 ]
 
 ROOT_URLCONF = "studio.urls"

@@ -1,6 +1,9 @@
 """The middlewares as configured, in both of Django's modes."""
 
+from typing import Any
+
 import pytest
+from asgiref.sync import SyncToAsync
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.middleware.csrf import get_token
 from django.test import AsyncClient, Client
@@ -65,3 +68,18 @@ def test_it_takes_a_path_that_only_begins_alike_for_a_page() -> None:
 def test_it_answers_probes_by_any_host_name_and_nothing_else() -> None:
     assert Client().get("/health/x", headers={"host": "10.0.0.7"}).status_code == 200
     assert Client().get("/api/chat/x", headers={"host": "10.0.0.7"}).status_code == 400
+
+
+async def test_it_never_changes_threads_for_a_middleware(monkeypatch: pytest.MonkeyPatch) -> None:
+    hops = []
+    call = SyncToAsync.__call__
+
+    async def counted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        hops.append(self.func)
+        return await call(self, *args, **kwargs)
+
+    monkeypatch.setattr(SyncToAsync, "__call__", counted)
+    assert (await AsyncClient().get("/api/chat/x")).status_code == 200
+    names = [hop.__name__ for hop in hops]
+    assert "touch_everything" in names
+    assert {"process_request", "process_response"} & set(names) == set()
