@@ -1,12 +1,11 @@
 """Doubles of the loop's two ports: a provider that plays a script, and tools that do what a test says."""
 
-import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from itertools import count
 from typing import Any
 
-from agents.conversation import Message, ModelRequest, ToolSpec, UserMessage
+from agents.conversation import Message, ToolSpec, UserMessage
 from agents.errors import ProviderError
 from agents.loop import AgentRun
 from agents.providers.base import (
@@ -16,42 +15,24 @@ from agents.providers.base import (
     ResponseEnded,
     TurnStop,
 )
+from agents.providers.scripted import ScriptedProvider, Step, Turn
 from agents.spec import AgentSpec, ModelChoice, Price
 from agents.tools.base import Tool, ToolResult
 from streaming.codes import RunCode
 from streaming.events import AgentEvent, TextDelta, Usage
 
-#: A step of a script: a batch to say, an error to raise, or an event to wait for.
-Step = Sequence[ProviderEvent] | ProviderError | asyncio.Event
-Script = Sequence[Step]
+Script = Turn
+#: More rounds than any run here has.
+ENOUGH = 30
 
 USAGE = Usage(10, 5, 15)
 
 
-class Played:
-    """Plays one script a call; the last one for ever. Notes what it was asked and whether it was closed."""
+class Played(ScriptedProvider):
+    """Plays one script a call, and the last one for as long as it is asked."""
 
     def __init__(self, *scripts: Script, name: str = "fake", vendor: str = "vendor") -> None:
-        self.name = name
-        self.vendor = vendor
-        self.requests: list[ModelRequest] = []
-        self.closed = 0
-        self._scripts = scripts
-
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[list[ProviderEvent], None]:
-        script = self._scripts[min(len(self.requests), len(self._scripts) - 1)]
-        self.requests.append(request)
-        try:
-            for step in script:
-                match step:
-                    case ProviderError():
-                        raise step
-                    case asyncio.Event():
-                        await step.wait()
-                    case _:
-                        yield list(step)
-        finally:
-            self.closed += 1
+        super().__init__([*scripts, *[scripts[-1]] * ENOUGH], name=name, vendor=vendor)
 
 
 class Doing:

@@ -21,10 +21,11 @@ from agents.providers.base import (
     ResponseFailed,
     TurnStop,
 )
+from agents.providers.scripted import Step
 from agents.tools.base import ToolResult
 from streaming.codes import FALLBACK_CODES, RunCode
 from streaming.events import AgentEvent, AgentFinished, TextDelta, ThinkingDelta, ToolStatus, Usage
-from tests.agents.doubles import Doing, Played, Script, Step, run_of, spec_of
+from tests.agents.doubles import Doing, Played, Script, run_of, spec_of
 from tests.agents.order import Order, Phase
 
 NAMES = ["slow", "slow", "fails", "raises", "made_up"]
