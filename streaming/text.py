@@ -51,7 +51,7 @@ class TextStream:
         """Return what may go out now; may be empty while half a character waits."""
         if self._held:
             delta, self._held = self._held + delta, ""
-        if delta and "\ud800" <= delta[-1] <= "\udbff":
+        if not delta.isascii() and "\ud800" <= delta[-1] <= "\udbff":
             delta, self._held = delta[:-1], delta[-1]
         return clean(delta)
 
