@@ -5,9 +5,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from django.core.asgi import get_asgi_application
+from django.urls import get_resolver
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
 django = get_asgi_application()
+get_resolver().url_patterns  # noqa: B018 (loads every view now, not while the first visitor waits)
 
 # They need the applications that the line above loads.
 from django.conf import settings  # noqa: E402

@@ -1,7 +1,7 @@
 """Sessions, messages and CSRF belong to pages; programs and public streams do not pay for them.
 
-Ours are synchronous only, and one of them is the innermost: so Django runs the whole chain and the view, which
-is synchronous too, in one hop to the request's thread instead of two for each middleware. That is a third less.
+Ours are synchronous only, and one of them is the innermost: so Django runs the whole chain and the view,
+which is synchronous too, in one hop to the request's thread instead of two for each middleware: a third less.
 """
 
 from collections.abc import Callable
