@@ -25,11 +25,10 @@ class Schedule:
 
     def begin(self) -> list[str]:
         """Return the start; what no edge leads to is skipped."""
-        ready: list[str] = []
-        for block in self._blocks:
-            if self._open[block] == 0 and block != self._start:
-                ready += self._settle(block, ())
-        return [self._start, *ready]
+        unreached = [block for block in self._blocks if self._open[block] == 0 and block != self._start]
+        for block in unreached:
+            self._settle(block, ())
+        return [self._start]
 
     def settle(self, block: str, taken: Collection[str] | None = None) -> list[str]:
         """A block is done: its edges to `taken` (None: all of them) are taken. Return what may run now."""

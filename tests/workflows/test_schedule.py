@@ -42,9 +42,11 @@ def test_it_skips_all_that_only_skipped_blocks_lead_to() -> None:
 
 
 def test_it_does_not_wait_for_what_nothing_leads_to() -> None:
-    schedule = Schedule("s", ["s", "orphan", "a"], [("s", "a"), ("orphan", "a")])
+    edges = [("orphan", "next"), ("next", "a"), ("s", "b"), ("b", "a")]
+    schedule = Schedule("s", ["s", "orphan", "next", "a", "b"], edges)
     assert schedule.begin() == ["s"]
-    assert schedule.settle("s") == ["a"]
+    assert schedule.settle("s") == ["b"]
+    assert schedule.settle("b") == ["a"]
 
 
 @st.composite

@@ -1,0 +1,163 @@
+"""Generated graphs and what their models say: every shape of a run that the protocol knows, at any pace."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+
+from agents.conversation import ModelRequest
+from agents.errors import ProviderError
+from agents.providers.base import (
+    CallDelta,
+    CallStarted,
+    ProviderEvent,
+    ResponseEnded,
+    ResponseFailed,
+    TurnStop,
+)
+from runs.control import CancelReason
+from streaming.codes import FALLBACK_CODES, RunCode
+from streaming.events import TextDelta, ThinkingDelta, Usage
+from tests.workflows.doubles import agent, graph
+
+TOOLS = [{"type": "builtin", "name": "calculator"}, {"type": "builtin", "name": "current_time"}]
+_NAMES = ["calculator", "current_time", "made_up"]
+_ARGUMENTS = ["", "{}", '{"expression": "1+1"}', "no json"]
+_CODES = sorted(FALLBACK_CODES | {RunCode.PROVIDER_BAD_REQUEST, RunCode.CONTEXT_WINDOW_EXCEEDED})
+
+#: A batch to say, or how many turns of the event loop to wait.
+Move = Sequence[ProviderEvent] | int
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One model call: `raises` comes before the first batch."""
+
+    moves: tuple[Move, ...]
+    raises: RunCode | None = None
+
+
+class Paced:
+    """Plays turns, the last one for ever. `open` counts streams that were not closed."""
+
+    def __init__(self, name: str, turns: Sequence[Turn]) -> None:
+        self.name = self.vendor = name
+        self.asked = 0
+        self.open = 0
+        self._turns = turns
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[list[ProviderEvent], None]:
+        turn = self._turns[min(self.asked, len(self._turns) - 1)]
+        self.asked += 1
+        self.open += 1
+        try:
+            if turn.raises is not None:
+                raise ProviderError(turn.raises, "refused", provider=self.name)
+            for move in turn.moves:
+                if isinstance(move, int):
+                    for _ in range(move):
+                        await asyncio.sleep(0)
+                else:
+                    yield list(move)
+        finally:
+            self.open -= 1
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A graph with what its models say, and when it is ended from outside: after `cut` events, by `how`."""
+
+    graph: dict[str, Any]
+    turns: dict[str, tuple[Turn, ...]]
+    selected: tuple[str, ...]
+    cut: int | None
+    how: CancelReason | None
+
+    def providers(self) -> dict[str, Paced]:
+        return {name: Paced(name, turns) for name, turns in self.turns.items()}
+
+    def predecessors(self, block: str) -> set[str]:
+        return {source for source, target in self.graph["edges"] if target == block}
+
+
+_words = st.text("ab c", min_size=1, max_size=3)
+
+
+@st.composite
+def turns(draw: st.DrawFn) -> Turn:
+    moves: list[Move] = []
+    calls: Counter[str] = Counter()
+    batch: list[ProviderEvent] = []
+    for kind in draw(
+        st.lists(st.sampled_from(["text", "text", "thinking", "call", "send", "wait"]), max_size=9)
+    ):
+        match kind:
+            case "text":
+                batch.append(TextDelta(draw(_words)))
+            case "thinking":
+                batch.append(ThinkingDelta(draw(_words)))
+            case "call":
+                batch += _call(draw, calls.total())
+                calls["made"] += 1
+            case "send" if batch:
+                moves.append(batch)
+                batch = []
+            case "wait":
+                moves.append(draw(st.integers(1, 5)))
+    end = draw(st.sampled_from(["closed"] * 6 + ["length", "filter", "open", "failed", "cut", "raises"]))
+    if end == "raises":
+        return Turn((), draw(st.sampled_from(_CODES)))
+    batch += _end(end, called=bool(calls), code=draw(st.sampled_from(_CODES)))
+    return Turn((*moves, *([batch] if batch else [])))
+
+
+def _call(draw: st.DrawFn, index: int) -> list[ProviderEvent]:
+    name, arguments = draw(st.sampled_from(_NAMES)), draw(st.sampled_from(_ARGUMENTS))
+    started = CallStarted(index, f"v{index}", name)
+    return [started, CallDelta(index, arguments)] if arguments else [started]
+
+
+def _end(kind: str, *, called: bool, code: RunCode) -> list[ProviderEvent]:
+    usage = Usage(2, 1, 3)
+    match kind:
+        case "closed":
+            return [ResponseEnded(True, TurnStop.TOOL_CALLS if called else TurnStop.STOP, usage)]
+        case "length":
+            return [ResponseEnded(True, TurnStop.LENGTH, usage)]
+        case "filter":
+            return [ResponseEnded(True, TurnStop.CONTENT_FILTER, usage)]
+        case "open":
+            return [ResponseEnded(False, TurnStop.STOP, usage)]
+        case "failed":
+            return [ResponseFailed(code, "broke", usage)]
+        case _:
+            return []
+
+
+@st.composite
+def scenes(draw: st.DrawFn) -> Scene:
+    names = [f"a{number}" for number in range(draw(st.integers(1, 4)))]
+    edges: list[tuple[str, str]] = []
+    for number, name in enumerate(names):
+        before = ["start", *names[:number]]
+        edges += [
+            (source, name)
+            for source in draw(st.lists(st.sampled_from(before), min_size=1, max_size=3, unique=True))
+        ]
+    models = {name: draw(st.lists(st.sampled_from(names), max_size=2, unique=True)) for name in names}
+    blocks = [
+        agent(name, tools=TOOLS, max_rounds=4, fallbacks=[f"{other}/m" for other in models[name]])
+        for name in names
+    ]
+    return Scene(
+        graph=graph(*blocks, edges=edges),
+        turns={name: tuple(draw(st.lists(turns(), min_size=1, max_size=3))) for name in names},
+        selected=tuple(draw(st.lists(st.sampled_from(names), unique=True, min_size=1))),
+        cut=draw(st.none() | st.integers(0, 30)),
+        how=draw(
+            st.none() | st.sampled_from([CancelReason.USER, CancelReason.TIMEOUT, CancelReason.SHUTDOWN])
+        ),
+    )
