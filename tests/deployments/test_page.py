@@ -45,7 +45,9 @@ def test_it_runs_no_script_but_ours(client: Client, chat: ChatDeployment) -> Non
 def test_its_files_are_there(client: Client, chat: ChatDeployment) -> None:
     page = client.get("/chat/support").content.decode()
     named = re.findall(r'(?:src|href)="/static/([^"]+)"', page)
-    assert len(named) == 3
+    assert named == ["icon.svg", "dist/chat.css", "dist/chat.js"]
+    if finders.find("dist/chat.js") is None:
+        pytest.skip("the front end is not built: make frontend")
     assert all(finders.find(name) for name in named)
 
 
