@@ -4,6 +4,7 @@ One run is one object. Its events end with `AgentFinished` or an AgentError; its
 time, also after a cancel. Calls still open after an error or a cancel end through `settle_open_calls`.
 """
 
+import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Any, assert_never
@@ -32,6 +33,8 @@ from streaming.events import (
     TurnEnded,
     Usage,
 )
+
+log = logging.getLogger(__name__)
 
 
 class AgentRun:
@@ -80,6 +83,7 @@ class AgentRun:
         except AgentError:
             raise
         except Exception as error:
+            log.exception("the agent loop failed")
             raise AgentError(RunCode.AGENT_RUN_FAILED, f"{type(error).__name__}: {error}") from error
         finally:
             self.timeline.stop()

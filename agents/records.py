@@ -46,7 +46,9 @@ class ToolRecord:
         return milliseconds(self.ended - self.started)
 
     def settle(self, result: ToolResult) -> None:
-        """It has its end: it ran, or was refused."""
+        """It has its end: it ran, or was refused. An end that was told stands, whatever comes of it later."""
+        if self.told:
+            return
         self.status = ToolStatus.ERROR if result.is_error else ToolStatus.SUCCESS
         self.result = result.text
 

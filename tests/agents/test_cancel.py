@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agents.loop import AgentRun
+from agents.records import CUT_SHORT
 from agents.tools.base import ToolResult
 from streaming.events import TextDelta, ToolCallStarted, ToolSettled, ToolStatus
 from tests.agents.doubles import Doing, Played, answer, call, calling, ended, heard, run, saying
@@ -138,7 +139,8 @@ async def test_a_tool_that_will_not_stop_is_left_after_a_while(
     assert "did not stop" in caplog.text
     assert [event.status for event in agent.settle_open_calls(ToolStatus.CANCELLED)] == [ToolStatus.CANCELLED]
     release.set()
-    await asyncio.sleep(0)
+    await asyncio.wait(asyncio.all_tasks() - {asyncio.current_task()})
+    assert [(call.status, call.result) for call in agent.tool_calls] == [(ToolStatus.CANCELLED, CUT_SHORT)]
 
 
 async def test_a_tool_that_is_cancelled_by_its_own_side_is_a_failed_call() -> None:
