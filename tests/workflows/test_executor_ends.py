@@ -245,7 +245,7 @@ async def test_it_keeps_a_surprise_inside_its_block() -> None:
             raise RuntimeError("boom")
 
     events = await heard(
-        plan(graph(agent("a"), agent("b")), {"a": Surprising(), "b": Played([asyncio.Event()])})
+        plan(graph(agent("a"), agent("b")), {"a": Surprising(answer("x")), "b": Played([asyncio.Event()])})
     )
     assert end_of(events).code is RunCode.AGENT_RUN_FAILED
     assert "boom" in end_of(events).detail
@@ -256,7 +256,7 @@ async def test_it_ends_though_a_block_was_interrupted_by_its_own_side() -> None:
         def stream(self, request: Any) -> Any:
             raise asyncio.CancelledError
 
-    events = await heard(plan(graph(agent("a")), {"a": SelfCancelling()}))
+    events = await heard(plan(graph(agent("a")), {"a": SelfCancelling(answer("x"))}))
     end = end_of(events)
     assert end.code is RunCode.BLOCK_FAILED
     assert "interrupted" in end.detail
@@ -310,6 +310,6 @@ async def test_it_fails_with_what_a_block_raises(error: Exception, code: RunCode
         async def run(self, scope: Any) -> Any:
             raise error
 
-    run = plan(graph(agent("a")), {"a": Played()})
+    run = plan(graph(agent("a")), {"a": Played(answer("x"))})
     end = end_of(await heard(replace(run, works={**run.works, "a": Failing()})))
     assert (end.code, end.detail) == (code, detail)
