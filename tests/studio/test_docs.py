@@ -1,12 +1,15 @@
 """What the pages say exists, and what they show works."""
 
 import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import get_commands
 
 from credentials.declare import Context, Outcome
+from streaming.codes import RefusalCode
 from studio import studio_file, yaml_text
 from tests.studio.test_settings import variables_explained
 
@@ -42,7 +45,11 @@ def test_it_names_make_targets_and_commands_that_exist(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_keeps_lines_readable(name: str) -> None:
-    long = [line for line in text_of(name).splitlines() if len(line) > 125 and not line.startswith("|")]
+    long = [
+        line
+        for line in text_of(name).splitlines()
+        if len(line) > 125 and not line.startswith(("|", "data: "))
+    ]
     assert long == []
 
 
@@ -77,6 +84,56 @@ def test_the_studio_files_shown_can_be_applied(name: str, block: str) -> None:
     assert {change.outcome for change in made} <= {Outcome.CREATED, Outcome.UPDATED}
     again = studio_file.apply(document, Context(env=variables))
     assert {change.outcome for change in again} == {Outcome.UNCHANGED}
+
+
+# --- The protocol's page ------------------------------------------------------------------------------------
+
+PROTOCOL_PAGE = "docs/agent-events-v1.md"
+GOLDEN = ROOT / "tests/streaming/golden/agent-events-v1"
+TRANSCRIPTS = re.findall(r"^```sse (\S+)\n(.*?)^```", text_of(PROTOCOL_PAGE), flags=re.M | re.S)
+
+
+def test_the_protocol_page_shows_transcripts() -> None:
+    assert len(TRANSCRIPTS) >= 2
+
+
+@pytest.mark.parametrize(("name", "shown"), TRANSCRIPTS)
+def test_the_protocol_page_shows_what_the_encoder_writes(name: str, shown: str) -> None:
+    assert shown.strip() == (GOLDEN / f"{name}.txt").read_text().strip()
+
+
+def client() -> Callable[[Iterable[bytes]], Any]:
+    """Return the reader that the page gives to integrators."""
+    names: dict[str, Any] = {}
+    exec("\n".join(blocks(PROTOCOL_PAGE, "python")), names)
+    read: Callable[[Iterable[bytes]], Any] = names["read"]
+    return read
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.chat.*.txt")), ids=lambda path: path.stem)
+def test_the_client_shown_reads_every_stream(path: Path) -> None:
+    texts, tools, end = client()(path.read_bytes().splitlines())
+    assert end["event"] in {"final", "error"}
+    assert "running" not in {state for _, state in tools.values()}
+    if end["event"] == "final" and end["data"]["success"]:
+        for block, output in end["data"]["output"].items():
+            assert texts.get(block, "") == output.get("content", texts.get(block, ""))
+
+
+def test_the_client_shown_settles_tools_of_a_broken_connection() -> None:
+    whole = (GOLDEN / "tool-turn-with-reset.chat.negotiated.txt").read_bytes().splitlines()
+    starts = [number for number, line in enumerate(whole) if b'"phase":"start"' in line]
+    _, tools, end = client()(whole[: starts[0] + 1])
+    assert end is None
+    assert [state for _, state in tools.values()] == ["error"]
+
+
+def test_the_tables_name_every_frame_and_refusal() -> None:
+    page = text_of(PROTOCOL_PAGE)
+    for frame in ("chunk", "chunk_reset", "thinking", "tool", "stream_error", "final", "error"):
+        assert f'"{frame}"' in page
+    chat = set(RefusalCode) - {RefusalCode.PROTOCOL_REQUIRED, RefusalCode.UNKNOWN_OUTPUT}
+    assert [code for code in chat if f"`{code}`" not in page] == []
 
 
 def test_there_are_studio_files_to_show() -> None:
