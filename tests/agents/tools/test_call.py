@@ -95,13 +95,19 @@ async def test_patterns_are_matched_in_linear_time(pattern: str, value: str, fit
 @pytest.mark.parametrize(
     "schema", [{"$ref": "http://127.0.0.1:9/schema"}, {"$ref": "#/nowhere"}, {"type": 7}, {"properties": 1}]
 )
-async def test_a_schema_that_cannot_be_used_is_an_error_and_fetches_nothing(schema: dict[str, Any]) -> None:
+@pytest.mark.filterwarnings("ignore")
+async def test_a_schema_that_cannot_be_used_is_an_error_and_fetches_nothing(
+    schema: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetched: list[object] = []
+    monkeypatch.setattr("urllib.request.urlopen", fetched.append)
     tool = Doing("note", saying("note").call, schema)
 
     result = await result_of(tool)
 
     assert "schema cannot be used" in result.text
     assert tool.calls == []
+    assert fetched == []
 
 
 async def test_an_exception_is_a_result_and_a_line_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
