@@ -24,6 +24,10 @@ def text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def string(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
 def number(value: object) -> int | None:
     """A whole number, also one written as a float or in quotes."""
     match value:

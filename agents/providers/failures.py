@@ -118,7 +118,7 @@ def parse_failure(document: Any, status: int | None = None) -> Failure | None:
         case {"errors": [str(message), *_]} | {"detail": str(message)} if message:
             return Failure(message, status=status)
         case {"detail": [dict(first), *_]}:
-            return Failure(_word(first.get("msg")) or str(first)[:500], status=status)
+            return Failure(_word(first.get("msg")) or _shown(first), status=status)
         case {"object": "error"} | {"type": "error"}:
             return _from_fields(document, status)
         case {"message": str(message), "code": _} | {"message": str(message), "type": _} if message:
@@ -137,7 +137,7 @@ def parse_error_fields(document: Any, status: int | None = None) -> Failure:
         return found
     if isinstance(document, dict):
         return _from_fields(document, status)
-    return Failure(str(document)[:1000] or "no message", status=status)
+    return Failure(_shown(document) if document else "an error that says nothing", status=status)
 
 
 def _from_fields(error: dict[str, Any], status: int | None) -> Failure:
@@ -145,7 +145,7 @@ def _from_fields(error: dict[str, Any], status: int | None) -> Failure:
     if isinstance(inner, dict) and inner:
         return _from_fields(inner, status)
     message = _word(error.get("message")) or _word(error.get("msg")) or _word(inner)
-    message = message or ", ".join(f"{key}: {value}" for key, value in error.items())[:1000]
+    message = message or _shown(error)
     if raw := _raw(error.get("metadata")):
         message = f"{message}: {raw}"
     return Failure(
@@ -154,6 +154,13 @@ def _from_fields(error: dict[str, Any], status: int | None) -> Failure:
         type=_word(error.get("type")) or _word(error.get("status")),
         status=_status(error) or status,
     )
+
+
+def _shown(value: object) -> str:
+    try:
+        return str(value)[:1000]
+    except (RecursionError, ValueError):
+        return "an error too deep to show"
 
 
 def _raw(metadata: object) -> str:

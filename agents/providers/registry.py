@@ -5,6 +5,7 @@ from collections.abc import Callable
 from agents.providers.base import Provider
 from agents.providers.chat_completions.provider import ChatCompletionsProvider
 from agents.providers.demo import DemoProvider
+from agents.providers.openai_responses.provider import ResponsesProvider
 
 #: A provider's name, base URL ("" for the vendor's own) and key ("" for none) → the provider.
 Builder = Callable[[str, str, str], Provider]
@@ -23,6 +24,7 @@ def _compatible(name: str, base_url: str, api_key: str) -> Provider:
 
 
 KINDS: dict[str, Builder] = {
+    "openai": lambda name, base_url, api_key: ResponsesProvider(name, base_url or OPENAI_URL, api_key),
     "openai-compat": _compatible,
     "demo": lambda name, base_url, api_key: DemoProvider(name),
 }

@@ -41,12 +41,15 @@ class SseReader:
         self._between = True
 
     def feed(self, data: bytes) -> list[SseEvent]:
-        # The usual read begins and ends with an event, each of one line. The general way gives the same.
+        # The usual read begins and ends with an event. The general way gives the same, slower.
         if self._between and data.endswith(b"\n\n") and b"\r" not in data:
             events: list[SseEvent] = []
             for block in data[:-2].split(b"\n\n"):
-                if block.startswith(b"data: {") and b"\n" not in block:
-                    events.append((b"", block[6:]))
+                name, data = b"", block
+                if block.startswith(b"event: "):
+                    name, _, data = block.partition(b"\n")
+                if data.startswith(b"data: {") and b"\n" not in data:
+                    events.append((name[7:], data[6:]))
                     self._seen = True
                 else:
                     events += self._events([*block.split(b"\n"), b""])

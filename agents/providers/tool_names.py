@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable
 
+from agents.conversation import AssistantMessage, ModelRequest
+
 _ACCEPTED = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _REFUSED = re.compile(r"[^a-zA-Z0-9_-]")
 
@@ -32,3 +34,14 @@ class ToolNames:
             ending = f"_{number}"
             candidate, number = name[: 64 - len(ending)] + ending, number + 1
         return candidate
+
+
+def names_of(request: ModelRequest) -> ToolNames:
+    """Return the translation of every name in a request: its tools first, then what history speaks of."""
+    history = [
+        call.name
+        for message in request.messages
+        if isinstance(message, AssistantMessage)
+        for call in message.calls
+    ]
+    return ToolNames([*(tool.name for tool in request.tools), *history])

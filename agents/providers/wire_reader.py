@@ -151,6 +151,14 @@ class WireReader(ABC, Generic[Event]):
         else:
             self._event(b"", stray, self._convert(document), out)
 
+    @staticmethod
+    def _document(payload: bytes) -> Any:
+        """Return all of an event whose types have been read; None if the rest of it cannot be."""
+        try:
+            return parse_json(payload)
+        except Unreadable:
+            return None
+
     # --- Failures -------------------------------------------------------------------------------------------
 
     def _fail_with(self, failure: Failure, out: Out) -> None:

@@ -6,8 +6,9 @@ from contextlib import aclosing
 from agents.conversation import ModelRequest
 from agents.providers.base import ProviderEvent
 from agents.providers.chat_completions.reader import ChatCompletionsReader
-from agents.providers.chat_completions.renderer import render_request, tool_names, without_refused
+from agents.providers.chat_completions.renderer import render_request, without_refused
 from agents.providers.model_call import Place, Wire, call_model
+from agents.providers.tool_names import names_of
 from agents.providers.vendors import quirks_for
 
 
@@ -21,7 +22,7 @@ class ChatCompletionsProvider:
         self._place = Place(name, base_url, api_key)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[list[ProviderEvent], None]:
-        names = tool_names(request)
+        names = names_of(request)
         body = render_request(request, self._quirks, names)
         reader = ChatCompletionsReader(names, request.model)
         call = call_model(self._place, Wire.CHAT_COMPLETIONS, body, reader, without_refused)

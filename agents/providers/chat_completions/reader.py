@@ -7,7 +7,6 @@ counts. The turn is closed by a finish reason or by `[DONE]`, which is a whole p
 from typing import Any
 
 from agents.providers.base import ProviderEvent, ReplayPart, ResponseEnded, TurnStop
-from agents.providers.broken_json import parse_json
 from agents.providers.call_deltas import CallDeltas
 from agents.providers.chat_completions.chunks import (
     Choice,
@@ -76,9 +75,9 @@ class ChatCompletionsReader(WireReader[Chunk]):
         if self.ended:
             return
         if name == b"error" or event.error:
-            self._fail_with(parse_error_fields(parse_json(payload)), out)
+            self._fail_with(parse_error_fields(self._document(payload)), out)
         elif event.choices is None:
-            failure = parse_failure(parse_json(payload))
+            failure = parse_failure(self._document(payload))
             if failure is not None:
                 self._fail_with(failure, out)
 

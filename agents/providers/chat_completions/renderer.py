@@ -10,7 +10,7 @@ from typing import Any, assert_never
 from agents.conversation import AssistantMessage, Message, ModelRequest, Thinking, ToolMessage, UserMessage
 from agents.providers.history import fit_history
 from agents.providers.schemas import is_strict
-from agents.providers.tool_names import ToolNames
+from agents.providers.tool_names import ToolNames, names_of
 from agents.providers.vendors import Quirks, ReasoningBack, Structured, ThinkingStyle
 
 Body = dict[str, Any]
@@ -22,20 +22,9 @@ OPTIONAL = ("stream_options", "reasoning_effort", "reasoning", "thinking", "enab
 MAX_TOKENS_KEYS = ("max_tokens", "max_completion_tokens")
 
 
-def tool_names(request: ModelRequest) -> ToolNames:
-    """Return the translation of every name in a request: its tools first, then what history speaks of."""
-    history = [
-        call.name
-        for message in request.messages
-        if isinstance(message, AssistantMessage)
-        for call in message.calls
-    ]
-    return ToolNames([*(tool.name for tool in request.tools), *history])
-
-
 def render_request(request: ModelRequest, quirks: Quirks, names: ToolNames | None = None) -> Body:
     """Return the JSON body of a streaming request."""
-    names = names or tool_names(request)
+    names = names or names_of(request)
     body: Body = {
         "model": request.model,
         "messages": _messages(request, quirks, names),

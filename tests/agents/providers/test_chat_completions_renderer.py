@@ -14,7 +14,8 @@ from agents.conversation import (
     ToolSpec,
     UserMessage,
 )
-from agents.providers.chat_completions.renderer import render_request, tool_names, without_refused
+from agents.providers.chat_completions.renderer import render_request, without_refused
+from agents.providers.tool_names import names_of
 from agents.providers.vendors import quirks_for
 
 OPENAI = quirks_for("https://api.openai.com/v1")
@@ -88,7 +89,7 @@ def test_b098_dotted_names_are_translated_everywhere() -> None:
     body = render_request(request, LOCAL)
     assert body["tools"][0]["function"]["name"] == "catalog_get-item"
     assert body["messages"][1]["tool_calls"][0]["function"]["name"] == "catalog_get-item"
-    assert tool_names(request).original("catalog_get-item") == "catalog.get-item"
+    assert names_of(request).original("catalog_get-item") == "catalog.get-item"
 
 
 def test_a_tool_that_is_gone_keeps_a_valid_name_in_history() -> None:

@@ -12,10 +12,14 @@ from hypothesis import strategies as st
 
 from agents.providers.base import Reader
 from agents.providers.chat_completions.reader import ChatCompletionsReader
+from agents.providers.openai_responses.reader import ResponsesReader
 from tests.agents.providers.reading import outcome, read
 
 WIRE = Path(__file__).parent / "wire"
-READERS: dict[str, Callable[[], Reader]] = {"chat_completions": ChatCompletionsReader}
+READERS: dict[str, Callable[[], Reader]] = {
+    "chat_completions": ChatCompletionsReader,
+    "openai_responses": ResponsesReader,
+}
 
 LINES = {
     kind: sorted({line for path in (WIRE / kind).glob("*.sse") for line in path.read_bytes().splitlines()})
@@ -47,7 +51,7 @@ def bodies(kind: str) -> st.SearchStrategy[bytes]:
 
 
 @pytest.mark.parametrize("kind", READERS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(data=st.data())
 def test_any_body_ends_once_and_the_same_however_it_is_cut(kind: str, data: st.DataObject) -> None:
     body = data.draw(bodies(kind))
@@ -58,7 +62,7 @@ def test_any_body_ends_once_and_the_same_however_it_is_cut(kind: str, data: st.D
 
 
 @pytest.mark.parametrize("kind", READERS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(data=st.data())
 def test_any_type_in_any_place_ends_once(kind: str, data: st.DataObject) -> None:
     """Every value of a real event is replaced by any other, one at a time."""
@@ -94,5 +98,10 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 @pytest.mark.parametrize("kind", READERS)
 def test_deep_nesting_and_huge_numbers_are_read_without_a_crash(kind: str) -> None:
     deep = b'{"choices":' + b"[" * 5_000 + b"]" * 5_000 + b"}"
-    for payload in (b"[" * 100_000, deep, b'{"usage":' + b"9" * 9_000 + b"}"):
+    huge = b"9" * 9_000
+    for payload in (
+        b"[" * 100_000,
+        deep,
+        *(b'{"%s":%s}' % (key, huge) for key in (b"usage", b"x", b"error")),
+    ):
         read(READERS[kind](), [b"data: " + payload + b"\n\n"])

@@ -6,6 +6,7 @@ import pytest
 
 from agents.providers.base import Reader, ResponseFailed
 from agents.providers.chat_completions.reader import ChatCompletionsReader
+from agents.providers.openai_responses.reader import ResponsesReader
 from tests.agents.providers.reading import outcome, random_cuts, read, read_whole, single_bytes
 from tests.agents.providers.recordings import ABSENT, check_end, names, numbers, recording
 
@@ -13,6 +14,7 @@ pytestmark = [pytest.mark.recordings, ABSENT]
 
 READERS: dict[str, Callable[[], Reader]] = {
     **dict.fromkeys(names("openai-chat", "openai-compat"), ChatCompletionsReader),
+    **dict.fromkeys(names("openai-responses"), ResponsesReader),
 }
 
 #: Larger ones are cut at random only.
@@ -55,4 +57,6 @@ END_WORDS = (
     b'"finish_reason":"',
     b'"finish_reason": "',
     b"[DONE]",
+    b"response.completed",
+    b"response.incomplete",
 )

@@ -5,6 +5,7 @@ import pytest
 
 from agents.providers.chat_completions.provider import ChatCompletionsProvider
 from agents.providers.demo import DemoProvider
+from agents.providers.openai_responses.provider import ResponsesProvider
 from agents.providers.registry import UnknownProvider, build_provider
 
 
@@ -13,6 +14,8 @@ def test_it_builds_providers_by_kind() -> None:
     assert isinstance(compatible, ChatCompletionsProvider)
     assert (compatible.name, compatible.vendor) == ("local", "127.0.0.1:9000")
     assert isinstance(build_provider("demo", "demo", "", ""), DemoProvider)
+    assert isinstance(build_provider("openai", "openai", "", "sk"), ResponsesProvider)
+    assert build_provider("openai", "openai", "", "sk").vendor == "openai"
 
 
 @pytest.mark.parametrize(("kind", "url"), [("openai-compat", ""), ("nobody", "http://x"), ("", "")])

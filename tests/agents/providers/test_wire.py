@@ -8,12 +8,16 @@ import pytest
 
 from agents.providers.base import Reader
 from agents.providers.chat_completions.reader import ChatCompletionsReader
+from agents.providers.openai_responses.reader import ResponsesReader
 from tests.agents.providers.reading import read, read_whole, single_bytes
 from tests.agents.providers.recordings import Recording, check_end, numbers
 
 FOLDER = Path(__file__).parent / "wire"
 
-READERS: dict[str, Callable[[], Reader]] = {"chat_completions": ChatCompletionsReader}
+READERS: dict[str, Callable[[], Reader]] = {
+    "chat_completions": ChatCompletionsReader,
+    "openai_responses": ResponsesReader,
+}
 
 BODIES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.glob("*/*.sse"))
 

@@ -1,0 +1,31 @@
+"""The provider of the Responses wire: rendering, the SDK's transport and reading, put together."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from agents.conversation import ModelRequest
+from agents.providers.base import ProviderEvent
+from agents.providers.model_call import Place, Wire, call_model
+from agents.providers.openai_responses.reader import ResponsesReader
+from agents.providers.openai_responses.renderer import render_request, without_refused
+from agents.providers.tool_names import names_of
+from agents.providers.vendors import quirks_for
+
+
+class ResponsesProvider:
+    """Whoever answers `POST {base_url}/responses`. An empty key is for servers that want none."""
+
+    def __init__(self, name: str, base_url: str, api_key: str = "") -> None:
+        self.name = name
+        self._quirks = quirks_for(base_url)
+        self.vendor = self._quirks.vendor
+        self._place = Place(name, base_url, api_key)
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[list[ProviderEvent], None]:
+        names = names_of(request)
+        body = render_request(request, self._quirks, names)
+        reader = ResponsesReader(names, request.model)
+        call = call_model(self._place, Wire.RESPONSES, body, reader, without_refused)
+        async with aclosing(call) as batches:
+            async for batch in batches:
+                yield batch
