@@ -26,7 +26,7 @@ from streaming.events import (
     ToolStatus,
     Usage,
 )
-from workflows import answers
+from workflows import answers, outbox
 from workflows.blocks.base import Block, Result
 from workflows.masking import Disclosure
 from workflows.outbox import Outbox
@@ -101,7 +101,7 @@ class _Run:
     """One execution. Everything happens on one event loop, so between two awaits nothing changes."""
 
     def __init__(self, plan: Plan, control: RunControl) -> None:
-        self.outbox: Outbox[RunEvent | None] = Outbox()
+        self.outbox: Outbox[RunEvent | None] = Outbox(outbox.ROOM)
         self.tally = Tally(control.facts)
         self._plan = plan
         self._control = control

@@ -16,7 +16,7 @@ ROOM = 16
 class Outbox(Generic[T]):
     """Many writers, one reader, first in first out."""
 
-    def __init__(self, room: int = ROOM) -> None:
+    def __init__(self, room: int) -> None:
         self._room = asyncio.Semaphore(room)
         #: With each item, whether it holds room.
         self._queue: asyncio.Queue[tuple[T, bool]] = asyncio.Queue()

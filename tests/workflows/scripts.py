@@ -22,6 +22,7 @@ from runs.control import CancelReason
 from streaming.codes import FALLBACK_CODES, RunCode
 from streaming.events import TextDelta, ThinkingDelta, Usage
 from tests.workflows.doubles import agent, graph
+from workflows import outbox
 
 TOOLS = [{"type": "builtin", "name": "calculator"}, {"type": "builtin", "name": "current_time"}]
 _NAMES = ["calculator", "current_time", "made_up"]
@@ -68,13 +69,17 @@ class Paced:
 
 @dataclass(frozen=True)
 class Scene:
-    """A graph with what its models say, and when it is ended from outside: after `cut` events, by `how`."""
+    """A graph, what its models say, and how it is heard: with `room` for batches, `pauses` after events, and
+    ended from outside after `cut` events by `how` (None: the reader leaves).
+    """
 
     graph: dict[str, Any]
     turns: dict[str, tuple[Turn, ...]]
     selected: tuple[str, ...]
     cut: int | None
     how: CancelReason | None
+    room: int
+    pauses: tuple[int, ...]
 
     def providers(self) -> dict[str, Paced]:
         return {name: Paced(name, turns) for name, turns in self.turns.items()}
@@ -157,6 +162,8 @@ def scenes(draw: st.DrawFn) -> Scene:
         turns={name: tuple(draw(st.lists(turns(), min_size=1, max_size=3))) for name in names},
         selected=tuple(draw(st.lists(st.sampled_from(names), unique=True, min_size=1))),
         cut=draw(st.none() | st.integers(0, 30)),
+        room=draw(st.sampled_from([1, 2, outbox.ROOM])),
+        pauses=tuple(draw(st.lists(st.integers(0, 12), min_size=1, max_size=5))),
         how=draw(
             st.none() | st.sampled_from([CancelReason.USER, CancelReason.TIMEOUT, CancelReason.SHUTDOWN])
         ),

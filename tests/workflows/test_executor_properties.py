@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -34,6 +35,7 @@ from streaming.events import (
 from streaming.selection import Selected
 from tests.workflows.doubles import Event, end_of, plan
 from tests.workflows.scripts import Paced, Scene, scenes
+from workflows import outbox
 from workflows.executor import execute
 
 MANY = settings(max_examples=60, deadline=None)
@@ -43,13 +45,17 @@ async def play(scene: Scene, control: RunControl, providers: dict[str, Paced]) -
     """Listen to a scene; at its cut cancel it, or leave."""
     events: list[Event] = []
     selected = [Selected(block, "content", agent=True, live=True) for block in scene.selected]
-    async with aclosing(execute(plan(scene.graph, providers, selected=selected), control)) as stream:
-        async for event in stream:
-            events.append(event)
-            if len(events) == scene.cut:
-                if scene.how is None:
-                    break
-                control.cancel(scene.how)
+    run = plan(scene.graph, providers, selected=selected)
+    with patch.object(outbox, "ROOM", scene.room):
+        async with aclosing(execute(run, control)) as stream:
+            async for event in stream:
+                events.append(event)
+                for _ in range(scene.pauses[len(events) % len(scene.pauses)]):
+                    await asyncio.sleep(0)
+                if len(events) == scene.cut:
+                    if scene.how is None:
+                        break
+                    control.cancel(scene.how)
     return events
 
 
