@@ -87,7 +87,7 @@ class Writer:
         self._urgent.set()
         try:
             async with asyncio.timeout(PATIENCE):
-                result = await asyncio.shield(job.done)
+                result = await job.done
         except TimeoutError:
             logger.error("The end of run %s could not be stored in %.0f s.", end.run_id, PATIENCE)
             job.work = replace(end, ended=batches.unstorable(end.ended, "The ledger could not be reached."))
@@ -99,7 +99,7 @@ class Writer:
         """Return when all that was put in before is written."""
         job = self._put(Record("", 0, ()))
         self._urgent.set()
-        await asyncio.shield(job.done)
+        await job.done
 
     async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function that uses the database, one at a time, outside of any batch."""

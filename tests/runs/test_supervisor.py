@@ -161,11 +161,14 @@ async def test_it_stops_from_another_thread() -> None:
     assert await marks() == ["stopped"]
 
 
-async def test_b037_a_stop_before_the_start_is_honoured() -> None:
+async def test_b037_a_stop_before_the_start_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "BEAT", 3600)
     ticket = await admit_async()
     await in_thread(request_cancel)(ticket.run_id)
+    played = Played([text("x")])
 
-    _, terminal = await listen(supervise(ticket, Played([text("x")])))
+    async with asyncio.timeout(20):
+        _, terminal = await listen(supervise(ticket, played))
 
     assert (terminal.code, terminal.status) == (RunCode.RUN_CANCELLED, RunStatus.CANCELLED)
     assert terminal.detail == "Stopped before it began."
