@@ -6,7 +6,7 @@ Only what has a match changes: all other bytes, numbers and spaces included, sta
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from redaction.fold import Span
@@ -51,8 +51,10 @@ def mask_escaped(text: str, mask: Callable[[str, str], str]) -> str:
     return "".join([*parts, text[done:]]) if parts else text
 
 
-def replace(text: str, replacements: Iterable[tuple[Span, str]]) -> str:
+def replace(text: str, replacements: Sequence[tuple[Span, str]]) -> str:
     """Put replacements (from left to right, apart) into JSON text, quoted where a number stood."""
+    if not replacements:
+        return text
     numbers = [token.span() for token in _TOKENS.finditer(text) if text[token.start()] != '"']
     starts = [start for start, _ in numbers]
     parts: list[str] = []

@@ -4,7 +4,10 @@ Matches that overlap are one piece, so that nothing any rule found stays visible
 the first, says what stands in its place. Replacements are put in as they are and never read again.
 """
 
+import dataclasses
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
 from redaction.detectors import DETECTORS
@@ -15,6 +18,9 @@ from redaction.spec import Match, RedactionFailed, RuleError, RuleSpec
 from streaming.text import clean
 
 __all__ = ["Masker", "Match", "RedactionFailed", "RuleError", "RuleSpec", "compile_rules"]
+
+#: How often a text is looked at again after something was masked; once is nearly always enough.
+MAX_PASSES = 4
 
 
 def compile_rules(specs: Sequence[RuleSpec]) -> "Masker":
@@ -41,16 +47,21 @@ class Masker:
     def mask(self, text: str, label: str = "") -> str:
         """Return the text with every match replaced; `label` is the JSON key it stood under."""
         text = clean(text)
-        parts: list[str] = []
-        done = 0
-        for match in self.find(text, label):
-            parts += text[done : match.start], match.replacement
-            done = match.end
-        return "".join([*parts, text[done:]]) if parts else text
+        return "".join(_pieces(text, self.find(text, label)))
 
     def find(self, text: str, label: str = "") -> list[Match]:
-        """Return what is masked, from left to right and apart; offsets count characters of clean text."""
-        return list(self._merge(self._find_all(text, label)))
+        """Return what is masked, from left to right and apart; offsets count characters of clean text.
+
+        What masking itself brings to light is found too: nothing is left to find in a masked text, so that
+        masking it again changes nothing.
+        """
+        found = list(self._merge(self._find_all(text, label)))
+        for _ in range(MAX_PASSES):
+            more = self._find_between(text, found, label) if found else []
+            if not more:
+                break
+            found = sorted([*found, *more], key=lambda match: match.start)
+        return found
 
     def mask_document(self, text: str, label: str = "") -> str:
         """Mask a text that may be JSON: then also what its escapes hide, and so that it still parses.
@@ -60,12 +71,7 @@ class Masker:
         if not is_document(text):
             return self.mask(text, label)
         text = mask_escaped(clean(text), self._mask_inside)
-        found = self.find(text, label)
-        return (
-            replace(text, (((match.start, match.end), match.replacement) for match in found))
-            if found
-            else text
-        )
+        return replace(text, [((at.start, at.end), at.replacement) for at in self.find(text, label)])
 
     def mask_json(self, value: Any, label: str = "") -> Any:
         """Return a JSON value with its strings and keys masked. A number that matches becomes a string."""
@@ -104,6 +110,19 @@ class Masker:
     def _mask_inside(self, text: str, label: str) -> str:
         return self.mask_document(text, label) if is_document(text) else self.mask(text, label)
 
+    def _find_between(self, text: str, found: list[Match], label: str) -> list[Match]:
+        """Look at the text as it is masked so far, and return matches in what is left of it."""
+        pieces = _pieces(text, found)
+        ends = [0, *accumulate(map(len, pieces))]
+        more = []
+        for match in self._merge(self._find_all("".join(pieces), label)):
+            piece = bisect_right(ends, match.start) - 1
+            # Every other piece is a replacement, which is never read again.
+            if piece % 2 == 0 and match.end <= ends[piece + 1]:
+                moved = (found[piece // 2 - 1].end if piece else 0) - ends[piece]
+                more.append(dataclasses.replace(match, start=match.start + moved, end=match.end + moved))
+        return more
+
     def _find_all(self, text: str, label: str) -> list[tuple[Span, int]]:
         folded = Folded(text, label)
         found: list[tuple[Span, int]] = []
@@ -132,6 +151,16 @@ class Masker:
                 at += 1
             rule = self.rules[best[1]]
             yield Match(start, end, best[1], rule.kind, rule.stands_in)
+
+
+def _pieces(text: str, found: Sequence[Match]) -> list[str]:
+    """What stays and what stands in for a match, in turn."""
+    pieces: list[str] = []
+    done = 0
+    for match in found:
+        pieces += text[done : match.start], match.replacement
+        done = match.end
+    return [*pieces, text[done:]]
 
 
 def _precedence(found: tuple[Span, int]) -> tuple[int, int, int]:

@@ -18,6 +18,8 @@ _NO_NUMBER = re.compile(
     r"|(?:(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
     r"|(?:0?[1-9]|[12]\d|3[01])([./-])(?:0?[1-9]|[12]\d|3[01])\1(?:19|20)\d\d)(?![-./]?\d))"
 )
+#: What each of them has, found fast.
+_MAYBE_NO_NUMBER = re.compile(r"-[0-9A-Fa-f]{4}-|-\d\d-|[./-](?:19|20)\d\d")
 _UNSEEN_LETTERS = "\u115f\u1160\u3164\uffa0"
 _MARKS = ("Mn", "Me")
 #: Sentence marks of scripts without spaces stay themselves: as ASCII they would glue sentences to an address.
@@ -72,6 +74,8 @@ class Folded:
         self.text = raw
         #: For each character of `text` the one of `raw` it came from; None: the same.
         self._origin: list[int] | None = None
+        #: What `detectors.digits` has found in it, by kind of run.
+        self.runs: dict[re.Pattern[str], list[tuple[list[Span], int]]] = {}
         if not _PLAIN.match(raw):
             self._fold()
 
@@ -100,6 +104,8 @@ class Folded:
     @cached_property
     def numbers(self) -> str:
         """The folded text with UUIDs and dates blanked, every character still at its place."""
+        if not _MAYBE_NO_NUMBER.search(self.text):
+            return self.text
         return _NO_NUMBER.sub(lambda match: "\0" * len(match[0]), self.text)
 
     def before(self, start: int, reach: int) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from redaction.detectors.digits import SLASHED_RUN, SPACED_RUN, find_numbers, is_glued
+from redaction.detectors.digits import find_numbers, is_glued
 from redaction.detectors.patterns import compile_pattern
 from redaction.fold import Folded, Span
 
@@ -18,7 +18,7 @@ _SEPARATORS = re.compile(r"[^0-9A-Za-z]+")
 def find_cpf(folded: Folded) -> Iterator[Span]:
     from stdnum.br import cpf
 
-    for window in find_numbers(folded, SPACED_RUN, 11):
+    for window in find_numbers(folded, 11):
         if cpf.is_valid(window.digits):
             yield window.start, window.end
 
@@ -26,7 +26,7 @@ def find_cpf(folded: Folded) -> Iterator[Span]:
 def find_cnpj(folded: Folded) -> Iterator[Span]:
     from stdnum.br import cnpj
 
-    for window in find_numbers(folded, SLASHED_RUN, 14):
+    for window in find_numbers(folded, 14):
         if cnpj.is_valid(window.digits):
             yield window.start, window.end
     if not _ANY_CNPJ.search(folded.utf8):

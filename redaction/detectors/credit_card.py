@@ -7,7 +7,7 @@ begin as they like; other lengths and groupings must begin as an issuer's number
 import re
 from collections.abc import Iterator
 
-from redaction.detectors.digits import SPACED_RUN, Window, is_fraction, is_glued, runs, windows
+from redaction.detectors.digits import NUMBER_RUN, Window, is_fraction, is_glued, runs, windows
 from redaction.fold import Folded, Span
 
 _MAESTRO = r"50|5[6-9]|6"
@@ -29,7 +29,7 @@ _FOURS = (4, 4, 4, 4)
 
 def find(folded: Folded) -> Iterator[Span]:
     text = folded.text
-    for groups in runs(folded, SPACED_RUN, 12):
+    for groups in runs(folded, NUMBER_RUN, 12):
         for window in windows(text, groups, 12, 19, 8):
             if _is_card(window) and _stands_alone(text, window):
                 yield window.start, window.end

@@ -5,18 +5,20 @@ groups of it. UUIDs and dates are no runs (`Folded.numbers`).
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import NamedTuple
 
 from redaction.detectors.patterns import compile_pattern
 from redaction.fold import Folded, Span
 
 _DIGITS = re.compile(r"\d+")
-_SPACED = r"[ \t\r\n.\-_\u00b7\u2022*|]{1,3}"
-#: No kind of number has fewer; most texts end at this fast look.
+_LEAST = 7
+#: No kind of number has fewer digits; most texts end at this fast look.
 _SEVEN_DIGITS = compile_pattern(r"[0-9](?:[^0-9A-Za-z]{0,4}[0-9]){6}")
-SPACED_RUN = re.compile(rf"\d+(?:{_SPACED}\d+)*+")
-SLASHED_RUN = re.compile(r"\d+(?:[ \t\r\n.\-_/\u00b7\u2022*|]{1,3}\d+)*+")
+#: What may stand between the groups of any number; a phone number has ways of its own.
+NUMBER_RUN = re.compile(r"\d+(?:[ \t\r\n.\-_/\u00b7\u2022*|]{1,3}\d+)*+")
 
 
 class Window(NamedTuple):
@@ -29,14 +31,23 @@ class Window(NamedTuple):
     whole: bool
 
 
-def runs(folded: Folded, pattern: re.Pattern[str], least: int) -> Iterator[list[Span]]:
-    """Yield the groups of each run that may hold `least` digits."""
+def runs(folded: Folded, pattern: re.Pattern[str], least: int) -> list[list[Span]]:
+    """Return the groups of each run of at least `least` digits."""
+    found = folded.runs.get(pattern)
+    if found is None:
+        found = folded.runs[pattern] = _find_runs(folded, pattern)
+    return [groups for groups, count in found if count >= least]
+
+
+def _find_runs(folded: Folded, pattern: re.Pattern[str]) -> list[tuple[list[Span], int]]:
     if not _SEVEN_DIGITS.search(folded.utf8):
-        return
-    text = folded.numbers
-    for run in pattern.finditer(text):
-        if run.end() - run.start() >= least:
-            yield [group.span() for group in _DIGITS.finditer(text, *run.span())]
+        return []
+    found = []
+    for run in pattern.finditer(folded.numbers):
+        if run.end() - run.start() >= _LEAST:
+            groups = [group.span() for group in _DIGITS.finditer(folded.numbers, *run.span())]
+            found.append((groups, sum(end - start for start, end in groups)))
+    return found
 
 
 def windows(text: str, groups: list[Span], least: int, most: int, max_groups: int) -> Iterator[Window]:
@@ -44,19 +55,18 @@ def windows(text: str, groups: list[Span], least: int, most: int, max_groups: in
 
     A window of more than `max_groups` groups counts only if it is the whole run.
     """
+    sizes = tuple(end - start for start, end in groups)
+    digits = "".join(text[start:end] for start, end in groups)
+    #: How many digits stand before each group, and in all.
+    before = [0, *accumulate(sizes)]
     for first in range(len(groups)):
-        found: list[tuple[int, str]] = []
-        digits = ""
-        for last in range(first, len(groups)):
-            start, end = groups[last]
-            if len(digits) + end - start > most:
-                break
-            digits += text[start:end]
-            if len(digits) >= least and (last - first < max_groups or last - first == len(groups) - 1):
-                found.append((last, digits))
-        for last, digits in reversed(found):
-            sizes = tuple(end - start for start, end in groups[first : last + 1])
-            yield Window(groups[first][0], groups[last][1], digits, sizes, len(sizes) == len(groups))
+        shortest = bisect_left(before, before[first] + least, first + 1)
+        longest = bisect_right(before, before[first] + most, first + 1) - 1
+        for after in range(longest, shortest - 1, -1):
+            whole = after - first == len(groups)
+            if whole or after - first <= max_groups:
+                inside = digits[before[first] : before[after]]
+                yield Window(groups[first][0], groups[after - 1][1], inside, sizes[first:after], whole)
 
 
 def is_glued(text: str, start: int, end: int) -> bool:
@@ -77,10 +87,10 @@ def is_fraction(text: str, window: Window) -> bool:
     return len(window.sizes) == 1 and start > 1 and text[start - 1] in ".," and text[start - 2].isdigit()
 
 
-def find_numbers(folded: Folded, pattern: re.Pattern[str], length: int) -> Iterator[Window]:
+def find_numbers(folded: Folded, length: int) -> Iterator[Window]:
     """Yield every window of exactly `length` digits that stands for itself."""
     text = folded.text
-    for groups in runs(folded, pattern, length):
+    for groups in runs(folded, NUMBER_RUN, length):
         for window in windows(text, groups, length, length, 6):
             if not is_fraction(text, window) and not is_glued(text, window.start, window.end):
                 yield window

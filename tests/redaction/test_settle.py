@@ -27,7 +27,7 @@ from streaming.events import (
     Warned,
     WarningKind,
 )
-from tests.redaction.values import masker
+from tests.redaction.values import masker, unhurried
 
 MAIL = "demo.user@example.org"
 CARD = "4000 0012 3456 7899"
@@ -174,6 +174,7 @@ def pieces(event: AgentEvent, data: st.DataObject) -> Sequence[AgentEvent]:
             return [event]
 
 
+@unhurried
 @given(turns_of(), st.data())
 def test_it_says_the_same_for_every_way_of_cutting(run: list[AgentEvent], data: st.DataObject) -> None:
     whole = SettledTurns(masker("email", "credit_card")).feed(run)
@@ -185,6 +186,7 @@ def test_it_says_the_same_for_every_way_of_cutting(run: list[AgentEvent], data: 
     assert cut == whole
 
 
+@unhurried
 @given(turns_of())
 def test_it_answers_with_exactly_the_final_content(run: list[AgentEvent]) -> None:
     out = SettledTurns(masker("email", "credit_card")).feed(run)
@@ -196,6 +198,7 @@ def test_it_answers_with_exactly_the_final_content(run: list[AgentEvent]) -> Non
         assert CARD not in repr(event)
 
 
+@unhurried
 @given(turns_of())
 def test_it_gives_every_announced_call_one_end(run: list[AgentEvent]) -> None:
     out = SettledTurns(masker("email")).feed(run)
