@@ -149,7 +149,7 @@ def reap(now: datetime) -> int:
     """End the runs whose lease is over; return how many. Safe to call from anywhere at any time."""
     reaped = 0
     over = Q(status__in=ACTIVE, lease_until__lt=now)
-    for run_id, status in Run.objects.filter(over).values_list("pk", "status")[:1000]:
+    for run_id, status in list(Run.objects.filter(over).values_list("pk", "status")[:1000]):
         with transaction.atomic():
             reaped += reap_run(run_id, Status(status), now)
     if reaped:
@@ -163,6 +163,9 @@ def reap_run(run_id: str, status: Status, now: datetime) -> bool:
     if status == Status.QUEUED:
         left = nothing_ran(RunCode.RUN_CANCELLED, "The visitor left before the answer began.")
         return end_run(run_id, held, left, release=True)
+    stopped = nothing_ran(RunCode.RUN_CANCELLED, "Stopped by its user; the process that ran it is gone.")
+    if end_run(run_id, held & Q(cancel_requested=True), stopped):
+        return True
     return end_run(run_id, held, nothing_ran(RunCode.RUN_INTERRUPTED, "The process that ran it is gone."))
 
 

@@ -64,11 +64,11 @@ async def supervise(ticket: Ticket, execute: Execute) -> AsyncGenerator[RunEvent
             raise
         except Exception as error:
             logger.exception("Run %s broke.", ticket.run_id)
-            ended = _used_so_far(control, RunCode.AGENT_RUN_FAILED, f"{type(error).__name__}: {error}")
-        if ended is None:
-            ended = _used_so_far(control, RunCode.AGENT_RUN_FAILED, "The execution stopped without an end.")
+            ended = _broke(control, f"{type(error).__name__}: {error}")
         _store_rest(ticket, trace, pen)
-        yield await pen.finish(_end(ticket, ended, control.reason))
+        ended = ended or _broke(control, "The execution stopped without an end.")
+        terminal = await pen.finish(_end(ticket, ended, control.reason))
+    yield terminal
 
 
 def _begin(ticket: Ticket, control: RunControl, pen: Writer) -> None:
@@ -103,6 +103,10 @@ def _left(ticket: Ticket, control: RunControl) -> Finish:
     """Return the end of a run whose stream was closed; an earlier cancel is still the reason."""
     reason = control.reason or CancelReason.DISCONNECT
     return _end(ticket, _used_so_far(control, CANCEL_CODES[reason], DETAILS[reason]), reason)
+
+
+def _broke(control: RunControl, detail: str) -> ExecutionEnded:
+    return _used_so_far(control, RunCode.AGENT_RUN_FAILED, detail)
 
 
 def _end(ticket: Ticket, ended: ExecutionEnded, reason: CancelReason | None) -> Finish:

@@ -33,7 +33,7 @@ COLLECT = 0.05
 #: A batch is no larger than this, so that none waits long for the others.
 MAX_BATCH = 500
 #: Trace lines that may wait. More are dropped: an answer is worth more than its trace.
-MAX_ENTRIES = 20_000
+MAX_ENTRIES = 5_000
 #: After this long without work the connection is given back.
 IDLE = 1.0
 #: How long the end of a stream waits for its row.
@@ -54,6 +54,7 @@ class Writer:
     def __init__(self) -> None:
         self._jobs: deque[_Job] = deque()
         self._entries = 0
+        self._dropping = False
         self._some = asyncio.Event()
         self._urgent = asyncio.Event()
         self._closing = False
@@ -68,8 +69,11 @@ class Writer:
     def record(self, run_id: str, attempt: int, entries: Sequence[Entry]) -> None:
         """Store lines of a run's trace, unless the run has ended or is another attempt's."""
         if self._entries + len(entries) > MAX_ENTRIES:
-            logger.warning("The ledger is too slow: %d lines of %s's trace are lost.", len(entries), run_id)
+            if not self._dropping:
+                logger.warning("The ledger is too slow: traces are incomplete, first that of %s.", run_id)
+            self._dropping = True
             return
+        self._dropping = False
         self._entries += len(entries)
         self._put(Record(run_id, attempt, entries))
 

@@ -257,6 +257,16 @@ def test_it_reaps_runs_whose_lease_is_over() -> None:
     assert reap(timezone.now()) == 0
 
 
+def test_it_reaps_a_run_that_was_asked_to_stop_as_stopped() -> None:
+    ticket = admit()
+    start({ticket.run_id: 1})
+    request_cancel(ticket.run_id)
+    expire(ticket)
+
+    assert reap(timezone.now()) == 1
+    assert row(ticket.run_id).status == Status.CANCELLED
+
+
 def test_b067_it_counts_what_a_reaped_run_has_used_when_it_wakes_up() -> None:
     ticket = admit()
     start({ticket.run_id: 1})
@@ -300,7 +310,7 @@ STEPS: dict[str, Callable[[Ticket], object]] = {
 }
 
 
-@settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(sorted(STEPS)), max_size=12), st.sampled_from(sorted(ENDS)))
 def test_it_has_exactly_one_winner_in_any_order(steps: list[str], last: str) -> None:
     ticket = admit()
