@@ -15,7 +15,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from agents.conversation import Message as ModelMessage
-from runs import idempotency, ledger, memory
+from runs import gate, idempotency, ledger, memory
 from runs.idempotency import Claim
 from runs.models import ACTIVE, Conversation, Message, Run, Status, Surface
 from runs.refusals import Refused
@@ -93,7 +93,7 @@ def admit_run(
     Rates are counted before this (`rates.count`), and settled claims answered (`idempotency.settled`).
     """
     now = timezone.now()
-    with transaction.atomic():
+    with gate.turn(), transaction.atomic():
         _lock(lock)
         if claim is not None and idempotency.settled(claim, now) is not None:
             raise Refused(RefusalCode.IDEMPOTENCY_IN_PROGRESS)  # it ended this very moment: come again

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import F
 
+from runs import gate
 from runs.models import RateWindow
 from runs.refusals import Refused
 from streaming.codes import RefusalCode
@@ -36,7 +37,7 @@ def count(rates: Sequence[Rate], now: datetime) -> None:
     """Count one request against every rate, or against none and raise Refused(RATE_LIMITED)."""
     minute = now.replace(second=0, microsecond=0)
     # In one order everywhere, so that two requests never wait for each other's rows.
-    with transaction.atomic():
+    with gate.turn(), transaction.atomic():
         for rate in sorted(rates, key=lambda rate: rate.key):
             if not _counted(rate, minute):
                 raise Refused(
