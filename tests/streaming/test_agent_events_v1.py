@@ -310,16 +310,28 @@ STRUCTURED = agent_output('{"mood": "good"}', mood="good", score={"x": 1})
         (["mood", "content"], ['{"mood": "good"}']),
     ],
 )
-def test_it_tells_a_structured_answer_when_it_is_complete(paths: list[str], chunks: list[str]) -> None:
+@pytest.mark.parametrize("negotiated", [True, False])
+def test_it_tells_a_structured_answer_when_it_is_complete(
+    paths: list[str], chunks: list[str], negotiated: bool
+) -> None:
     selected = [agent(path=path, live=False) for path in paths]
     messages = told(
-        view(*selected),
+        view(*selected, tool_calls=False, negotiated=negotiated),
         said("agent_1", text('{"mo', 'od": "good"}'), FINAL),
         completed("agent_1", STRUCTURED),
         succeeded({"agent_1": STRUCTURED}),
     )
     assert [message["chunk"] for message in messages[:-1]] == chunks
-    assert list(messages[-1]["data"]["output"]["agent_1"]) == [*paths, "toolCalls"]
+    assert list(messages[-1]["data"]["output"]["agent_1"]) == paths
+
+
+def test_it_tells_the_numbers_of_a_structured_answer_in_the_final_frame_only() -> None:
+    selected = [agent(path=path, live=False) for path in ("model", "tokens.total", "mood")]
+    messages = told(
+        view(*selected, audience=API), completed("agent_1", STRUCTURED), succeeded({"agent_1": STRUCTURED})
+    )
+    assert messages[:-1] == [chunk("good")]
+    assert messages[-1]["data"]["output"]["agent_1"]["tokens.total"] == 15
 
 
 def test_it_counts_duplicates_once() -> None:
@@ -435,7 +447,8 @@ def test_it_takes_back_text_of_a_turn_that_is_known_to_be_intermediate(declared:
 
 
 def test_it_leaves_partial_text_of_a_turn_that_nobody_can_know() -> None:
-    client = read(told(view(agent()), said("agent_1", text("Hal")), broke(RunCode.RUN_CANCELLED)))
+    before = said("agent_1", text("Let me "), call(1), INTERMEDIATE, settled(1))
+    client = read(told(view(agent()), before, said("agent_1", text("Hal")), broke(RunCode.RUN_CANCELLED)))
     assert client.text("agent_1") == "Hal"
 
 

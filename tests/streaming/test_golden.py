@@ -1,5 +1,5 @@
-"""Whole streams, byte for byte. After a change that is meant, run these with UPDATE_GOLDEN=1 in the environment
-and read the difference.
+"""Whole streams, byte for byte. After a change that is meant, run these with UPDATE_GOLDEN=1 in the
+environment, and read the difference.
 """
 
 import os
