@@ -65,7 +65,7 @@ class WorkflowAdmin(admin.ModelAdmin[Workflow]):
     def draft_state(self, workflow: Workflow) -> str:
         if workflow.published is None:
             return "Not published"
-        return "Not published yet: it differs" if workflow.is_behind else "Published"
+        return f"Ahead of version {workflow.published.number}" if workflow.is_behind else "Published"
 
     @admin.action(description="Publish the draft", permissions=["change"])
     def publish_draft(self, request: HttpRequest, queryset: QuerySet[Workflow]) -> None:

@@ -10,7 +10,7 @@ from django.forms.fields import InvalidJSONInput
 from workflows.graph import in_order
 from workflows.models import Workflow
 
-MAX_CHARACTERS = 1_000_000
+MAX_CHARACTERS = 500_000
 
 
 class GraphField(forms.JSONField):
