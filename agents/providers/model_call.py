@@ -52,7 +52,7 @@ async def call_model(
     place: Place, wire: Wire, body: Body, reader: FailingReader, soften: Soften
 ) -> AsyncGenerator[list[ProviderEvent], None]:
     """Stream one call. Raises ProviderError before the first byte; later failures are the last event."""
-    await _load()
+    await load_sdk()
     from agents.providers import errors, openai_client
 
     async with openai_client.open_stream(place, wire, body, soften) as response:
@@ -98,8 +98,8 @@ async def _await_end(response: "ResponseBody") -> None:
 _loaded = False
 
 
-async def _load() -> None:
-    """Import the SDK at first use, in a thread: it takes a second or more, and others' streams must go on."""
+async def load_sdk() -> None:
+    """Import the SDK, at first use or earlier; in a thread, for it takes a second and streams must go on."""
     global _loaded
     if not _loaded:
         await asyncio.to_thread(importlib.import_module, "agents.providers.openai_client")

@@ -4,12 +4,11 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
 
 from agents.conversation import ModelRequest, ToolCall
-from agents.errors import ProviderError
 from agents.providers.base import CallDelta, CallStarted, ProviderEvent, ResponseEnded, TurnStop
 from streaming.events import TextDelta, ThinkingDelta, Usage
 
 #: A batch to say, a moment to wait for, or an error to raise.
-Step = Sequence[ProviderEvent] | asyncio.Event | ProviderError
+Step = Sequence[ProviderEvent] | asyncio.Event | Exception
 Turn = Sequence[Step]
 
 
@@ -33,7 +32,7 @@ class ScriptedProvider:
         try:
             for step in self._turns[number - 1]:
                 match step:
-                    case ProviderError():
+                    case Exception():
                         raise step
                     case asyncio.Event():
                         await step.wait()

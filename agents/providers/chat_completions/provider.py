@@ -1,7 +1,6 @@
 """The provider of the Chat Completions wire: rendering, the SDK's transport and reading, put together."""
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
 
 from agents.conversation import ModelRequest
 from agents.providers.base import ProviderEvent
@@ -21,11 +20,8 @@ class ChatCompletionsProvider:
         self.vendor = self._quirks.vendor
         self._place = Place(name, base_url, api_key)
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[list[ProviderEvent], None]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[list[ProviderEvent], None]:
         names = names_of(request)
         body = render_request(request, self._quirks, names)
         reader = ChatCompletionsReader(names, request.model)
-        call = call_model(self._place, Wire.CHAT_COMPLETIONS, body, reader, without_refused)
-        async with aclosing(call) as batches:
-            async for batch in batches:
-                yield batch
+        return call_model(self._place, Wire.CHAT_COMPLETIONS, body, reader, without_refused)
