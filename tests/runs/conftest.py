@@ -117,8 +117,9 @@ class Played:
 
 
 async def listen(source: AsyncGenerator[RunEvent, None]) -> tuple[list[RunEvent], RunEnded]:
-    """Read a supervised run to its end; the last event must be its only terminal."""
-    events = [event async for event in source]
+    """Read a supervised run to its end, which must come; the last event must be its only terminal."""
+    async with asyncio.timeout(30):
+        events = [event async for event in source]
     terminals = [event for event in events if isinstance(event, RunEnded)]
     assert len(terminals) == 1
     assert events[-1] is terminals[0]
