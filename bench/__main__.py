@@ -1,10 +1,10 @@
 """`make bench`: what a token and a kilobyte cost on this machine."""
 
-from bench import redaction
+from bench import redaction, server, wire
 
 
 def main() -> None:
-    for module in (redaction,):
+    for module in (wire, redaction, server):
         for result in module.measure():
             print(result, flush=True)
 

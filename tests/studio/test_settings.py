@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
+from agents.providers.registry import KINDS
+from credentials import providers
+
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = ROOT / "studio" / "settings.py"
 PRODUCTION = {
@@ -19,7 +22,16 @@ PRODUCTION = {
 
 
 def variables_read() -> set[str]:
-    """Return the first argument of each call of an `_env_…` function."""
+    """Return the first argument of each call of an `_env_…` function, and what names a built-in provider."""
+    return variables_of_providers() | variables_of_settings()
+
+
+def variables_of_providers() -> set[str]:
+    """Return the variables of kinds that can be built."""
+    return {name for kind, names in providers._ENVIRONMENT.items() if kind in KINDS for name in names}
+
+
+def variables_of_settings() -> set[str]:
     return {
         call.args[0].value
         for call in ast.walk(ast.parse(SETTINGS.read_text()))
@@ -88,7 +100,7 @@ def test_it_runs_with_nothing_set(load: Any) -> None:
     assert len(settings["SECRET_KEY"]) >= 50
 
 
-@pytest.mark.parametrize("name", sorted(variables_read()))
+@pytest.mark.parametrize("name", sorted(variables_of_settings()))
 def test_it_takes_an_empty_variable_for_an_unset_one(load: Any, name: str) -> None:
     load(**{name: ""})
 
