@@ -1,4 +1,4 @@
-"""The heartbeat: every item, pings in silence, an end to readers that went away, and the source always closed."""
+"""The heartbeat: every item, pings in silence, an end to readers that left, and the source always closed."""
 
 import asyncio
 import contextvars
@@ -19,8 +19,8 @@ NEVER = 600.0
 class Source:
     """Yields what is put in; knows who ran it, and how it ended."""
 
-    def __init__(self, *items: bytes, last: bytes | None = None) -> None:
-        self.items: asyncio.Queue[bytes | None | Exception] = asyncio.Queue()
+    def __init__(self, *items: bytes) -> None:
+        self.items: asyncio.Queue[bytes | Exception | None] = asyncio.Queue()
         self.closed = asyncio.Event()
         self.tasks: set[asyncio.Task[Any] | None] = set()
         self.asked = 0
@@ -84,7 +84,7 @@ async def test_it_runs_the_source_in_one_task_and_a_context_of_its_own() -> None
     reader = alive(source)
     async with aclosing(reader):
         await anext(reader)
-        await asyncio.create_task(anext(reader))  # type: ignore[arg-type]  # an awaitable is enough
+        await asyncio.create_task(anext(reader))
     assert len(source.tasks) == 1
     assert asyncio.current_task() not in source.tasks
 
@@ -176,7 +176,7 @@ async def test_it_tells_of_a_stall_once_and_lets_the_source_say_how_it_ended() -
     await anext(stream)
     await asyncio.wait_for(source.closed.wait(), 5)
     assert (await all_of(stream))[-1] == b"terminal"
-    await asyncio.sleep(0.03)
+    await asyncio.sleep(0.02)
     assert stalls == [1]
     await stream.aclose()
 
@@ -205,7 +205,7 @@ async def test_it_does_not_stall_on_the_last_item() -> None:
     source.items.put_nowait(None)
     stream = alive(source, stall_seconds=0.01, on_stall=lambda: stalls.append(1))
     await anext(stream)
-    await asyncio.sleep(0.03)
+    await asyncio.sleep(0.02)
     assert await all_of(stream) == []
     assert stalls == []
 

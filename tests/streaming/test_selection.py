@@ -184,6 +184,7 @@ def test_it_notices_blocks_that_could_be_confused(
         ("firstlook", "agent_1", "content"),
         ("agent.1", "agent_1", "content"),
         ("agent.1.content", "agent_1", "content"),
+        ("agent_1..content", "agent_1", "content"),
         ("V1.2 Reply.mood", "agent_2", "mood"),
         ("v1.2 reply", "agent_2", "content"),
         ("http_1.body.items[0]", "http_1", "body.items[0]"),
@@ -208,7 +209,7 @@ def test_it_names(entry: str, block_id: str, path: str) -> None:
             "agent_1.mood",
         ),
         *(
-            "agent_1..content",
+            "agent_1.content..",
             "agent_1[0]",
             "agent_1.Content",
             "http_1.status.x",
