@@ -6,21 +6,21 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx2
-import psutil
+import psutil  # type: ignore[import-untyped]  # it ships no types, and only this test uses it
 import pytest
 
-from tests.conftest import StartServer
 from tests.deployments.wire import NEGOTIATED, frames_of
 from tests.providers_server import Reply, ThreadedProviderServer, chunk, sse, text_reply
-from tests.servers import StudioServer
+from tests.servers import StudioServer, copy_data, manage
 
-pytestmark = pytest.mark.socket
+# One worker for all of them: they share their servers.
+pytestmark = [pytest.mark.socket, pytest.mark.xdist_group("chat-socket")]
 
 PING = b": ping\n\n"
 LIMITS = {
@@ -48,8 +48,15 @@ class Studio:
             yield response
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        with sqlite3.connect(self.server.data_dir / "studio.sqlite3", timeout=20) as database:
+        with closing(self._database()) as database:
             return database.execute(query).fetchall()
+
+    def execute(self, script: str) -> None:
+        with closing(self._database()) as database:
+            database.executescript(script)
+
+    def _database(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.server.data_dir / "studio.sqlite3", timeout=20)
 
     def runs_when(self, done: Callable[[list[tuple[Any, ...]]], bool]) -> list[tuple[Any, ...]]:
         """Return (status, code, usage) of all runs as soon as they are as wanted: the server writes them."""
@@ -62,24 +69,38 @@ class Studio:
             time.sleep(0.02)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def provider() -> Iterator[ThreadedProviderServer]:
     with ThreadedProviderServer() as server:
         yield server
 
 
+@pytest.fixture(scope="module")
+def studios(
+    migrated_data: Path, provider: ThreadedProviderServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Studio]]:
+    """One process of each kind for all tests here: starting one takes longer than most of them."""
+    started = {}
+    for kind in ("uvicorn", "daphne"):
+        data = tmp_path_factory.mktemp(kind)
+        copy_data(migrated_data, data)
+        file = data / "studio.json"  # JSON is YAML
+        file.write_text(json.dumps(studio_file(provider.base_url)))
+        manage(data, "apply", str(file))
+        server = StudioServer(kind, data, {"STUDIO_HEARTBEAT_SECONDS": "1"}, ())
+        started[kind] = Studio(server, provider)
+    yield started
+    for studio in started.values():
+        studio.server.stop()
+
+
 @pytest.fixture(params=["uvicorn"])
-def studio(
-    request: pytest.FixtureRequest,
-    studio_server: StartServer,
-    provider: ThreadedProviderServer,
-    tmp_path: Path,
-) -> Studio:
-    server = studio_server(request.param, env={"STUDIO_HEARTBEAT_SECONDS": "1"})
-    file = tmp_path / "studio.json"  # JSON is YAML
-    file.write_text(json.dumps(studio_file(provider.base_url)))
-    server.manage("apply", str(file))
-    return Studio(server, provider)
+def studio(request: pytest.FixtureRequest, studios: dict[str, Studio]) -> Studio:
+    found = studios[request.param]
+    found.server.wait_ready()
+    found.provider.requests.clear()
+    found.execute("DELETE FROM runs_message; DELETE FROM runs_traceentry; DELETE FROM runs_run;")
+    return found
 
 
 def studio_file(base_url: str) -> dict[str, Any]:
