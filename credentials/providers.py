@@ -16,11 +16,11 @@ from agents.spec import ModelChoice
 from credentials.crypto import CredentialError
 from credentials.models import ProviderConnection, ProviderKind, Secret
 
-#: Name and kind → the variables of its key and address.
+#: Name and kind → the variables of its key and, if it can be moved, its address.
 _ENVIRONMENT = {
     ProviderKind.OPENAI: ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
     ProviderKind.ANTHROPIC: ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
-    ProviderKind.GEMINI: ("GEMINI_API_KEY", "GEMINI_BASE_URL"),
+    ProviderKind.GEMINI: ("GEMINI_API_KEY", ""),
 }
 
 
