@@ -9,10 +9,7 @@ import pytest
 from tests.postgres import Postgres
 from tests.servers import ROOT
 
-FILES = [
-    *("admission", "erasure", "idempotency", "ledger", "memory", "races", "rates"),
-    *("reaper", "registry", "supervisor", "writer"),
-]
+FILES = ["erasure", "ledger", "races", "supervisor", "writer"]
 
 
 @pytest.mark.postgres
