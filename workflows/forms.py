@@ -7,6 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.forms.fields import InvalidJSONInput
 
+from workflows import strict_json
 from workflows.graph import in_order
 from workflows.models import Workflow
 
@@ -26,12 +27,12 @@ class GraphField(forms.JSONField):
         if len(value) > MAX_CHARACTERS:
             raise ValidationError(f"A graph has at most {MAX_CHARACTERS} characters.")
         try:
-            return json.loads(value, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+            return strict_json.loads(value)
         except json.JSONDecodeError as error:
             raise ValidationError(
                 f"This is not JSON: line {error.lineno}, column {error.colno}: {error.msg}."
             ) from error
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise ValidationError(f"This is not JSON: {error}.") from error
 
     def bound_data(self, data: Any, initial: Any) -> Any:
@@ -48,19 +49,6 @@ class GraphField(forms.JSONField):
             return bool(self.to_python(data) != initial)
         except ValidationError:
             return True
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {twice!r} is there twice")
-    return found
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
 
 
 #: What a new workflow begins with: the smallest graph that answers.

@@ -129,6 +129,8 @@ def _sentences(error: ValidationError) -> Sequence[str]:
     schema: Any = error.schema
     wanted: Any = error.validator_value
     value: Any = error.instance
+    if error.validator == "minItems" and wanted == 1:
+        return ["must not be empty."]
     if error.validator in _LIMITS:
         return [_LIMITS[error.validator].format(wanted)]
     match error.validator:

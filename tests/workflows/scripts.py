@@ -71,9 +71,12 @@ class Paced:
 class Scene:
     """A graph, what its models say, and how it is heard: with `room` for batches, `pauses` after events, and
     ended from outside after `cut` events by `how` (None: the reader leaves).
+
+    `edges` are those that a run takes or not, with whether it does if it gets there.
     """
 
     graph: dict[str, Any]
+    edges: tuple[tuple[str, str, bool], ...]
     turns: dict[str, tuple[Turn, ...]]
     selected: tuple[str, ...]
     cut: int | None
@@ -84,8 +87,17 @@ class Scene:
     def providers(self) -> dict[str, Paced]:
         return {name: Paced(name, turns) for name, turns in self.turns.items()}
 
+    def running(self) -> set[str]:
+        """The blocks that run if nothing fails: those to which some way is taken."""
+        reached = {"start"}
+        for name in [block["id"] for block in self.graph["blocks"]][1:]:
+            if any(target == name and source in reached and taken for source, target, taken in self.edges):
+                reached.add(name)
+        return reached
+
     def predecessors(self, block: str) -> set[str]:
-        return {source for source, target in self.graph["edges"] if target == block}
+        """The blocks that must have ended before this one begins."""
+        return {source for source, target, _ in self.edges if target == block} & self.running()
 
 
 _words = st.text("ab c", min_size=1, max_size=3)
@@ -144,27 +156,58 @@ def _end(kind: str, *, called: bool, code: RunCode) -> list[ProviderEvent]:
 
 @st.composite
 def scenes(draw: st.DrawFn) -> Scene:
-    names = [f"a{number}" for number in range(draw(st.integers(1, 4)))]
-    edges: list[tuple[str, str]] = []
-    for number, name in enumerate(names):
-        before = ["start", *names[:number]]
-        edges += [
-            (source, name)
-            for source in draw(st.lists(st.sampled_from(before), min_size=1, max_size=3, unique=True))
-        ]
-    models = {name: draw(st.lists(st.sampled_from(names), max_size=2, unique=True)) for name in names}
-    blocks = [
-        agent(name, tools=TOOLS, max_rounds=4, fallbacks=[f"{other}/m" for other in models[name]])
-        for name in names
+    names = [f"b{number}" for number in range(draw(st.integers(1, 5)))]
+    kinds = [
+        "agent",
+        *(draw(st.sampled_from(["agent", "agent", "template", "condition"])) for _ in names[1:]),
     ]
+    agents = [name for name, kind in zip(names, kinds, strict=True) if kind == "agent"]
+    blocks: list[dict[str, Any]] = []
+    edges: list[tuple[str, str, bool]] = []
+    sources = ["start"]
+    for number, (name, kind) in enumerate(zip(names, kinds, strict=True)):
+        led_to = any(target == name for _, target, _ in edges)
+        chosen = draw(st.lists(st.sampled_from(sources), min_size=not led_to, max_size=3, unique=True))
+        edges += [(source, name, True) for source in chosen]
+        if kind == "condition" and (later := names[number + 1 :]):
+            block, ways = _condition(draw, name, later)
+            edges += ways
+        elif kind == "agent":
+            block = _agent(draw, name, agents)
+            sources.append(name)
+        else:
+            block = {"id": name, "type": "template", "template": "{{start.input}}"}
+            sources.append(name)
+        blocks.append(block)
+    listed = [(source, target) for source, target, _ in edges if source in sources]
     return Scene(
-        graph=graph(*blocks, edges=edges),
-        turns={name: tuple(draw(st.lists(turns(), min_size=1, max_size=3))) for name in names},
-        selected=tuple(draw(st.lists(st.sampled_from(names), unique=True, min_size=1))),
+        graph=graph(*blocks, edges=listed),
+        edges=tuple(edges),
+        turns={name: tuple(draw(st.lists(turns(), min_size=1, max_size=3))) for name in agents},
+        selected=tuple(draw(st.lists(st.sampled_from(agents), unique=True, min_size=1))),
         cut=draw(st.none() | st.integers(0, 30)),
-        room=draw(st.sampled_from([1, 2, outbox.ROOM])),
-        pauses=tuple(draw(st.lists(st.integers(0, 12), min_size=1, max_size=5))),
         how=draw(
             st.none() | st.sampled_from([CancelReason.USER, CancelReason.TIMEOUT, CancelReason.SHUTDOWN])
         ),
+        room=draw(st.sampled_from([1, 2, outbox.ROOM])),
+        pauses=tuple(draw(st.lists(st.integers(0, 12), min_size=1, max_size=5))),
     )
+
+
+def _agent(draw: st.DrawFn, name: str, agents: Sequence[str]) -> dict[str, Any]:
+    fallbacks = draw(st.lists(st.sampled_from(agents), max_size=2, unique=True))
+    return agent(name, tools=TOOLS, max_rounds=4, fallbacks=[f"{other}/m" for other in fallbacks])
+
+
+def _condition(
+    draw: st.DrawFn, name: str, later: Sequence[str]
+) -> tuple[dict[str, Any], list[tuple[str, str, bool]]]:
+    """A condition with one case, which holds or not, and its edges."""
+    holds, then = draw(st.booleans()), draw(st.sampled_from(later))
+    otherwise = draw(st.none() | st.sampled_from(later))
+    case = {"if": "{{start.input}} == 'Hi'" if holds else "1 == 2", "then": then}
+    block = {"id": name, "type": "condition", "cases": [case], "else": otherwise}
+    ways = {then: holds}
+    if otherwise is not None:
+        ways[otherwise] = ways.get(otherwise, False) or not holds
+    return block, [(name, target, taken) for target, taken in ways.items()]

@@ -73,7 +73,8 @@ async def test_it_ends_once_and_leaves_nothing_behind(scene: Scene) -> None:
     if left(scene, events):
         return
     end = end_of(events)
-    assert (end.answer is not None) == (end.code is None)
+    spoke = set(scene.selected) & set(end.outputs)
+    assert (end.answer is not None) == (end.code is None and bool(spoke))
     facts = control.facts
     assert (facts.usage, facts.cost, facts.rounds, facts.tool_calls) == (
         end.usage,
@@ -115,6 +116,9 @@ async def test_it_keeps_the_order_of_blocks(scene: Scene) -> None:
             case _:
                 pass
     assert not done & failed
+    assert set(begun) <= scene.running()
+    if isinstance(events[-1], ExecutionEnded) and events[-1].code is None:
+        assert done == scene.running()
 
 
 @given(scenes())

@@ -51,8 +51,32 @@ SUPPORT: dict[str, Any] = {
                 {"type": "builtin", "name": "current_time"},
             ],
         },
+        {
+            "id": "branch_1",
+            "type": "condition",
+            "cases": [{"if": "{{agent_1.content}} contains 'refund'", "then": "refund_1"}],
+            "else": "text_1",
+        },
+        {
+            "id": "refund_1",
+            "type": "http",
+            "method": "GET",
+            "url": "https://orders.example.com/refunds/{{start.order}}",
+        },
+        {"id": "text_1", "type": "template", "template": "Order {{start.order}}: {{agent_1.content}}"},
+        {
+            "id": "response_1",
+            "type": "response",
+            "status": 200,
+            "data": {"text": "{{text_1.text}}", "refund": "{{refund_1.body}}"},
+        },
     ],
-    "edges": [["start", "agent_1"]],
+    "edges": [
+        ["start", "agent_1"],
+        ["agent_1", "branch_1"],
+        ["text_1", "response_1"],
+        ["refund_1", "response_1"],
+    ],
     "redaction": [{"kind": "email"}, {"kind": "phone", "regions": ["BR", "US"]}],
 }
 

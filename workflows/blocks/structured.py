@@ -1,6 +1,5 @@
 """Structured answers: the JSON schema that an author gives, and reading an answer by it. Pure."""
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -12,6 +11,7 @@ from referencing import Registry
 from agents.errors import AgentError
 from streaming.codes import RunCode
 from streaming.text import clean_json
+from workflows import strict_json
 
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 _SHOWN = 200
@@ -44,8 +44,8 @@ def parse(answer: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     """
     fenced = _FENCED.match(answer)
     try:
-        value = json.loads(fenced[1] if fenced else answer, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
+        value = strict_json.loads(fenced[1] if fenced else answer)
+    except ValueError as error:
         raise _failed(f"the answer is no JSON: {error}") from error
     try:
         mistake = next(Draft202012Validator(schema, registry=Registry()).iter_errors(value), None)
@@ -62,7 +62,3 @@ def parse(answer: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _failed(detail: str) -> AgentError:
     return AgentError(RunCode.BLOCK_FAILED, detail)
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
