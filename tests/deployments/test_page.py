@@ -7,6 +7,7 @@ from django.contrib.auth.hashers import make_password
 from django.contrib.staticfiles import finders
 from django.test import Client
 
+from credentials.models import ProviderConnection
 from deployments.models import AccessMode, ChatDeployment
 from tests.deployments.conftest import MakeChat
 from workflows.models import Workflow
@@ -85,3 +86,16 @@ def test_it_is_one_page_for_all_chats_that_are_not_there(
 
 def test_it_starts_no_session(client: Client, chat: ChatDeployment) -> None:
     assert not client.get("/chat/support").cookies
+
+
+@pytest.mark.parametrize(("kind", "labelled"), [("demo", True), ("openai-compat", False)])
+def test_scripted_answers_are_labelled_as_a_demo(
+    client: Client, chat: ChatDeployment, kind: str, labelled: bool
+) -> None:
+    ProviderConnection.objects.create(name="local", kind=kind, base_url="http://127.0.0.1:9/v1")
+    page = client.get("/chat/support").content.decode()
+    assert ("data-demo" in page) is labelled
+
+
+def test_a_page_whose_provider_is_gone_opens_all_the_same(client: Client, chat: ChatDeployment) -> None:
+    assert client.get("/chat/support").status_code == 200
