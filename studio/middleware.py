@@ -10,10 +10,18 @@ from typing import Any
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
-from django.http import HttpRequest, HttpResponseBase, HttpResponseForbidden, HttpResponsePermanentRedirect
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseForbidden,
+    HttpResponsePermanentRedirect,
+)
 from django.middleware.common import CommonMiddleware
 from django.middleware.csrf import CsrfViewMiddleware
 from django.utils.deprecation import MiddlewareMixin
+from whitenoise.middleware import WhiteNoiseMiddleware
+from whitenoise.responders import StaticFile
 
 #: Probes of load balancers and the like.
 HEALTH = "/health/"
@@ -64,3 +72,18 @@ class Common(CommonMiddleware):
     def process_request(self, request: HttpRequest) -> HttpResponsePermanentRedirect | None:
         """Probes ask by address: only on their paths the host name does not matter."""
         return None if request.path_info.startswith(HEALTH) else super().process_request(request)
+
+
+class StaticFiles(WhiteNoiseMiddleware):  # type: ignore[misc]  # it ships no types
+    @staticmethod
+    def serve(static_file: StaticFile, request: HttpRequest) -> HttpResponse:
+        """Send a file, which is small, as a whole: a file response would be read on the event loop."""
+        found = static_file.get_response(request.method, request.META)
+        body = found.file.read() if found.file else b""
+        if found.file:
+            found.file.close()
+        response = HttpResponse(body, status=int(found.status))
+        del response.headers["Content-Type"]
+        for name, value in found.headers:
+            response.headers[name] = value
+        return response

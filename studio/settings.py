@@ -149,8 +149,9 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "studio.middleware.StaticFiles",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "csp.middleware.CSPMiddleware",
     "studio.middleware.Sessions",
     "studio.middleware.Common",
     "studio.middleware.Csrf",
@@ -231,6 +232,18 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+#: For the admin and error pages; a chat's page brings its own. No inline script or style anywhere.
+CONTENT_SECURITY_POLICY = {
+    "EXCLUDE_URL_PREFIXES": ["/api/", "/v1/", "/health/"],
+    "DIRECTIVES": {
+        "default-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "object-src": ["'none'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+    },
+}
 if PRODUCTION:
     SECURE_HSTS_SECONDS = 31_536_000
     SECURE_SSL_REDIRECT = STUDIO_TRUSTED_PROXIES > 0  # without a proxy nothing tells http from https

@@ -71,8 +71,9 @@ def _totals(runs: QuerySet[Run]) -> dict[str, float]:
         runs=Count("id"),
         failed=Count("id", filter=Q(status=Status.FAILED)),
         tokens=Coalesce(Sum(_tokens()), 0),
-        cost=Coalesce(Sum("cost"), 0.0, output_field=FloatField()),
+        # Before `cost`, which after that means the sum.
         unpriced=Count("id", filter=Q(cost__isnull=True, rounds__gt=0)),
+        cost=Coalesce(Sum("cost"), 0.0, output_field=FloatField()),
     )
     return {key: float(value) for key, value in found.items()}
 

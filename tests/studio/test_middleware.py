@@ -83,3 +83,29 @@ async def test_it_never_changes_threads_for_a_middleware(monkeypatch: pytest.Mon
     names = [hop.__name__ for hop in hops]
     assert "touch_everything" in names
     assert {"process_request", "process_response"} & set(names) == set()
+
+
+# --- Static files -------------------------------------------------------------------------------------------
+
+STYLE = "/static/admin/css/base.css"
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_it_sends_static_files(method: str) -> None:
+    response = await AsyncClient().generic(method, STYLE)
+    assert response.status_code == 200
+    assert not response.streaming
+    assert response.headers["Content-Type"] == 'text/css; charset="utf-8"'
+    assert int(response.headers["Content-Length"]) > 1000
+    assert (len(response.content) > 1000) is (method == "GET")
+
+
+async def test_it_sends_a_static_file_only_if_it_changed() -> None:
+    known = (await AsyncClient().get(STYLE)).headers["Last-Modified"]
+    response = await AsyncClient().get(STYLE, headers={"If-Modified-Since": known})
+    assert (response.status_code, response.content) == (304, b"")
+
+
+async def test_it_sends_a_part_of_a_static_file() -> None:
+    response = await AsyncClient().get(STYLE, headers={"Range": "bytes=0-9"})
+    assert (response.status_code, len(response.content)) == (206, 10)
