@@ -1,4 +1,5 @@
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,26 @@ def test_it_names_the_place_of_a_mistake_and_changes_nothing(section: str, value
 def test_it_says_what_it_does_not_support_yet() -> None:
     with pytest.raises(FileError, match="agents: this section is not supported yet"):
         studio_file.apply({"agents": []}, CONTEXT)
+
+
+SPEC = Path(__file__).resolve().parents[2] / "../shared/spec/studio-file.md"
+
+
+@pytest.mark.skipif(not SPEC.exists(), reason="../shared is not beside this checkout")
+def test_it_applies_the_example_of_the_format_as_far_as_it_goes() -> None:
+    example = yaml_text.read(re.findall(r"^```yaml\n(.*?)^```", SPEC.read_text(), re.M | re.S)[0].encode())
+    context = Context(env={"LOCAL_KEY": "one", "ORDER_KEY": "two"})
+    for section in studio_file.UNSUPPORTED:
+        with pytest.raises(FileError, match=rf"{section}: .*not supported yet"):
+            studio_file.apply({section: example.pop(section)}, context)
+    tools = example["workflows"][0]["blocks"][1]["tools"]
+    with pytest.raises(FileError, match="MCP servers are not supported yet"):
+        studio_file.apply(example, context)
+    tools.pop()
+    assert {change.outcome for change in studio_file.apply(example, context)} == {Outcome.CREATED}
+    assert {change.outcome for change in studio_file.apply(example, context)} == {Outcome.UNCHANGED}
+    exported = yaml_text.read(yaml_text.write(studio_file.export()).encode())
+    assert {change.outcome for change in studio_file.apply(exported, Context())} == {Outcome.UNCHANGED}
 
 
 # --- Export -------------------------------------------------------------------------------------------------
