@@ -293,3 +293,19 @@ async def test_a_password_in_the_message_lets_in_and_earns_a_grant(
     second = await visitor.say("Hi")
     assert second.text == "Hi"
     assert "X-Studio-Access" not in second.headers
+
+
+async def test_a_password_is_no_part_of_what_makes_a_request_the_same(
+    provider: ProviderServer, visit: Visit, make_chat: MakeChat
+) -> None:
+    password = await sync_to_async(make_password)("open sesame")
+    await sync_to_async(make_chat)("locked", access_mode="password", password_hash=password)
+    provider.answer(lambda _: text_reply("Hi"))
+    visitor = visit("locked")
+    visitor.headers["X-Studio-Access"] = (await visitor.say("Hello", password="open sesame")).headers[
+        "X-Studio-Access"
+    ]
+    first = await visitor.say("Where is it?", KEY, password="open sesame")
+    again = await visitor.say("Where is it?", KEY)
+    assert again.frames == first.frames
+    assert len(provider.requests) == 2
