@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-import psutil  # type: ignore[import-untyped]  # it ships no types, and only this test uses it
+import psutil
 import pytest
 
 from tests.deployments.wire import NEGOTIATED, frames_of
