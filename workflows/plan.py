@@ -15,7 +15,7 @@ from workflows.blocks.base import Resources, Work
 from workflows.blocks.start import Start
 from workflows.graph import Graph, read
 from workflows.problems import GraphError
-from workflows.resources import StoredResources
+from workflows.resources import resources_of_process
 
 logger = logging.getLogger("workflows")
 
@@ -59,7 +59,7 @@ def build_plan(
     `summaries`: thinking can reach somebody. `resources`: where models and secrets come from; None: from what
     is stored and the environment.
     """
-    resources = resources or StoredResources(summaries=summaries)
+    resources = resources or resources_of_process(summaries=summaries)
     given = {**(fields or {}), "input": input, "conversationId": conversation_id}
     try:
         found = read(graph)

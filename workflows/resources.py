@@ -1,7 +1,8 @@
 """What blocks need of the database and the settings, fetched while a plan is made."""
 
 import logging
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from django.conf import settings
 
@@ -15,6 +16,7 @@ from agents.spec import ModelChoice
 from credentials.crypto import CredentialError
 from credentials.providers import load_secrets, resolve
 from streaming.codes import RunCode
+from workflows.blocks.base import Resources
 
 logger = logging.getLogger("workflows")
 
@@ -56,3 +58,28 @@ class UnavailableProvider:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[list[ProviderEvent], None]:
         raise ProviderError(RunCode.PROVIDER_AUTH, self._reason, provider=self.name)
         yield []  # what makes this a generator
+
+
+def _stored(summaries: bool) -> Resources:
+    return StoredResources(summaries=summaries)
+
+
+_make: Callable[[bool], Resources] = _stored
+
+
+def resources_of_process(*, summaries: bool) -> Resources:
+    """Where plans get what they need, unless somebody put something else in its place."""
+    return _make(summaries)
+
+
+@contextmanager
+def instead(make: Callable[[bool], Resources]) -> Iterator[None]:
+    """Within this every plan of the process is made of what `make` gives (of `summaries`): for a process that
+    checks and serves nobody.
+    """
+    global _make
+    before, _make = _make, make
+    try:
+        yield
+    finally:
+        _make = before

@@ -38,7 +38,7 @@ from tests.workflows.scripts import Paced, Scene, scenes
 from workflows import outbox
 from workflows.executor import execute
 
-MANY = settings(max_examples=60, deadline=None)
+MANY = settings(max_examples=40, deadline=None)
 
 
 async def play(scene: Scene, control: RunControl, providers: dict[str, Paced]) -> list[Event]:
@@ -199,7 +199,7 @@ def _ended(end: ExecutionEnded) -> RunEnded:
 @pytest.mark.parametrize("audience", list(Audience))
 @pytest.mark.parametrize("negotiated", [True, False])
 @given(scene=scenes())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 async def test_its_frames_keep_the_rules_of_the_protocol(
     scene: Scene, audience: Audience, negotiated: bool
 ) -> None:
