@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from workflows import publishing
+from workflows.differences import differences
 from workflows.forms import WorkflowForm
 from workflows.models import Workflow, WorkflowRedactionRule, WorkflowVersion
 from workflows.problems import GraphError
@@ -51,6 +52,8 @@ class WorkflowAdmin(admin.ModelAdmin[Workflow]):
     search_help_text = "Name or slug"
     prepopulated_fields = {"slug": ("name",)}
     actions = ("publish_draft",)
+    fields = ("name", "slug", "draft", "not_published_yet")
+    readonly_fields = ("not_published_yet",)
 
     def get_prepopulated_fields(self, request: HttpRequest, obj: Workflow | None = None) -> dict[str, Any]:
         """A slug is an address: it follows the name only until it is saved."""
@@ -60,6 +63,14 @@ class WorkflowAdmin(admin.ModelAdmin[Workflow]):
     def version(self, workflow: Workflow) -> str | None:
         published = workflow.published
         return None if published is None else f"{published.number}, {published.created_at:%Y-%m-%d}"
+
+    @admin.display(description="Not published yet")
+    def not_published_yet(self, workflow: Workflow) -> str:
+        """What publishing would change, by block and field."""
+        if workflow.published is None:
+            return "All of it: nothing is published."
+        changes = differences(workflow.published.graph, workflow.draft)
+        return ", ".join(map(str, changes)) or "Nothing: this is what others use."
 
     @admin.display(description="Draft")
     def draft_state(self, workflow: Workflow) -> str:

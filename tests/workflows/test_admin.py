@@ -140,6 +140,7 @@ def test_it_shows_versions_and_what_is_behind(signed_in: Client, workflow: Workf
     workflow.save()
     assert "Ahead of version 1" in signed_in.get(reverse(LIST)).content.decode()
     page = signed_in.get(change(workflow)).content.decode()
+    assert "a removed" in page
     assert reverse("admin:workflows_workflowversion_change", args=[workflow.versions.get().pk]) in page
 
 
