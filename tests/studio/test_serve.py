@@ -1,14 +1,16 @@
 """`manage.py serve` as a real process: what it prints, when, and how it ends."""
 
 import http.client
+import json
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -97,3 +99,24 @@ def test_it_says_that_the_port_is_busy_and_touches_nothing(tmp_path: Path) -> No
     assert said.startswith(f"CommandError: Port {port} is in use by another program.")
     assert process.returncode == 1
     assert not (tmp_path / "studio.sqlite3").exists()
+
+
+def test_it_ends_open_answers_properly_when_it_is_stopped(tmp_path: Path) -> None:
+    port = free_port()
+    with serving(tmp_path, port, "--prepare") as process:
+        lines_until(process, "Chat:")
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        headers = {"Content-Type": "application/json", "X-Studio-Stream-Protocol": "agent-events-v1"}
+        connection.request("POST", "/api/chat/demo", json.dumps({"input": "What is 6 * 7?"}), headers)
+        answer = connection.getresponse()
+        assert json.loads(answer.readline().removeprefix(b"data: "))["event"] == "thinking"
+        process.send_signal(signal.SIGTERM)
+        *_, end, sentinel = [line for line in answer.read().splitlines() if line]
+        connection.close()
+        assert json.loads(end.removeprefix(b"data: "))["code"] == "RUN_INTERRUPTED"
+        assert sentinel == b'data: "[DONE]"'
+        assert process.communicate(timeout=15)[0] == ""
+        assert process.returncode == 0
+    with closing(sqlite3.connect(tmp_path / "studio.sqlite3")) as database:
+        rows = database.execute("SELECT status, code FROM runs_run").fetchall()
+    assert rows == [("failed", "RUN_INTERRUPTED")]
