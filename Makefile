@@ -66,6 +66,7 @@ lock: .venv/.dev
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf frontend/node_modules static/dist dist-tests
 	find . -name __pycache__ -not -path './node_modules/*' -prune -exec rm -rf {} +
 
 # A stamp is newer than the list it was installed from, so a second run installs nothing.
@@ -79,7 +80,7 @@ clean:
 install:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Studio needs Python 3.11 or newer. Name it: make PYTHON=python3.12 …" >&2; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv .venv
 	@echo "Installing requirements/$(LIST).txt into .venv, about a minute the first time…"
 	@$(PIP) --require-hashes -r requirements/$(LIST).txt
 	@touch .venv/.$(LIST)
