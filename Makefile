@@ -66,7 +66,7 @@ lock: .venv/.dev
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	rm -rf frontend/node_modules static/dist dist-tests
+	rm -rf frontend/node_modules static/dist frontend/dist-tests
 	find . -name __pycache__ -not -path './node_modules/*' -prune -exec rm -rf {} +
 
 # A stamp is newer than the list it was installed from, so a second run installs nothing.

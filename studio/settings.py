@@ -250,6 +250,7 @@ if PRODUCTION:
     SECURE_REDIRECT_EXEMPT = [r"^health/"]  # load balancers ask over plain HTTP
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if STUDIO_TRUSTED_PROXIES else None
 SILENCED_SYSTEM_CHECKS = [
+    "security.W003",  # CSRF protection is studio.middleware.Csrf, which the check does not know
     "security.W005",  # HSTS for subdomains: they are not ours to decide on
     "security.W021",  # nor the browsers' preload lists
 ]

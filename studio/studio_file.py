@@ -22,18 +22,24 @@ Entries = list[dict[str, Any]]
 class Section:
     """`apply` gets the section's list, its path in the file and the context; it raises FileError.
 
-    `export` returns what `apply` would find unchanged, without secrets.
+    `export` returns what `apply` would find unchanged, without secrets. `verify` is asked with the same list
+    when all sections are applied, about what only then can be true; it raises FileError, too.
     """
 
     apply: Callable[[object, str, Context], list[Change]]
     export: Callable[[], Entries]
+    verify: Callable[[object, str], None] = lambda value, path: None
 
 
 #: In the order in which they are applied: a section may name what an earlier one made.
 SECTIONS = {
     "providers": Section(credentials.studio_file.apply_providers, credentials.studio_file.export_providers),
     "secrets": Section(credentials.studio_file.apply_secrets, credentials.studio_file.export_secrets),
-    "workflows": Section(workflows.studio_file.apply_workflows, workflows.studio_file.export_workflows),
+    "workflows": Section(
+        workflows.studio_file.apply_workflows,
+        workflows.studio_file.export_workflows,
+        workflows.studio_file.verify_workflows,
+    ),
     "chats": Section(deployments.studio_file.apply_chats, deployments.studio_file.export_chats),
 }
 #: Sections of the format that this version does not know yet.
@@ -52,6 +58,8 @@ def apply(document: dict[str, Any], context: Context, *, dry_run: bool = False) 
         for name, section in SECTIONS.items():
             if name in document:
                 changes += section.apply(document[name], name, context)
+        for name in document:
+            SECTIONS[name].verify(document[name], name)
         if dry_run:
             transaction.set_rollback(True)
     return changes
