@@ -8,7 +8,7 @@ from django.core.asgi import get_asgi_application
 from django.urls import get_resolver
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
-django = get_asgi_application()
+http = get_asgi_application()
 get_resolver().url_patterns  # noqa: B018 (loads every view now, not while the first visitor waits)
 
 # They need the applications that the line above loads.
@@ -29,7 +29,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
             background.start()  # daphne knows no lifespan; it starts with the first request
             if scope["path"].startswith(SESSIONLESS):
                 receive = capped(receive, settings.STUDIO_MAX_BODY_BYTES)
-            await django(scope, receive, send)
+            await http(scope, receive, send)
         case "lifespan":
             await _lifespan(receive, send)
         case "websocket":
