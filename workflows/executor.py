@@ -185,6 +185,10 @@ class _Run:
         running.settled = True
         block = running.block
         code = error.code if isinstance(error, AgentError) else RunCode.BLOCK_FAILED
+        if not isinstance(error, AgentError):
+            # A traceback may quote what a rule would mask.
+            trace = error if self._plan.masker is None else None
+            logger.error("Block %s failed unexpectedly (%s).", block.id, type(error).__name__, exc_info=trace)
         detail = self._disclosure.reason(error)
         given = self._disclosure.input(running.scope.input)
         began, ended = running.started_at, _now()

@@ -59,12 +59,11 @@ def problems(value: object) -> Sequence[Problem]:
 
 
 def in_order(value: Mapping[str, Any]) -> dict[str, Any]:
-    """The same graph with its keys in the order in which people read them; databases lose it."""
-    blocks = value.get("blocks", [])
-    return {
-        "blocks": [_block_in_order(block) for block in blocks],
-        "edges": value.get("edges", []),
-    }
+    """The same graph with its keys in the order in which people read them, which databases lose."""
+    found = {key: value[key] for key in dict.fromkeys([*_KEYS, *value]) if key in value}
+    if isinstance(blocks := found.get("blocks"), list):
+        found["blocks"] = [_block_in_order(block) if isinstance(block, dict) else block for block in blocks]
+    return found
 
 
 # A version is read for every run of it and never changes; reading is a function of the value alone.
@@ -122,9 +121,8 @@ def _read_block(entry: Any, path: str) -> tuple[Block | None, list[Problem]]:
 
 
 def _block_in_order(entry: Mapping[str, Any]) -> dict[str, Any]:
-    kind = KINDS.get(entry.get("type", ""))
-    fields = kind.__struct_encode_fields__ if kind else ()
-    order = ("id", "type", *fields)
+    kind = KINDS.get(_text(entry, "type"))
+    order = ["id", "type", *(kind.__struct_encode_fields__ if kind else ())]
     return {key: entry[key] for key in dict.fromkeys([*order, *entry]) if key in entry}
 
 

@@ -19,6 +19,8 @@ from workflows.problems import Problem
 
 #: Deeper values are refused: many who read them later use recursion.
 MAX_DEPTH = 64
+#: Larger integers do not survive every reader of JSON.
+MAX_NUMBER = 2**53
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -68,6 +70,10 @@ def unsafe(value: object, path: str = "") -> Problem | None:
                     return Problem(at, "must not hold NUL characters or halves of characters.")
                 case float() if not math.isfinite(item):
                     return Problem(at, "must be a finite number.")
+                case int() if abs(item) >= MAX_NUMBER:
+                    return Problem(at, "is too large a number.")
+                case dict() if not all(isinstance(key, str) for key in item):
+                    return Problem(at, "must have texts as keys.")
                 case dict():
                     inner += ((key, at) for key in item)
                     inner += ((entry, join(at, str(key))) for key, entry in item.items())

@@ -19,6 +19,16 @@ def apply_workflows(value: object, path: str, context: Context) -> list[Change]:
     return [_apply(item) for item in items]
 
 
+def verify_workflows(value: object, path: str) -> None:
+    """Refuse what was published if a chat cannot do with it."""
+    for entry, at in entries(value, path):
+        workflow = Workflow.objects.select_related("published").get(slug=entry["slug"])
+        if entry.get("publish") and workflow.published is not None:
+            graph_now = graph.read(workflow.published.graph)
+            if sentences := list(publishing.objections(workflow, graph_now)):
+                raise FileError(f"{at}.publish", " ".join(sentences))
+
+
 def export_workflows() -> list[dict[str, Any]]:
     workflows = Workflow.objects.select_related("published").prefetch_related("redaction_rules")
     return [_export(workflow) for workflow in workflows.order_by("slug")]
@@ -35,7 +45,8 @@ def _apply(item: Item) -> Change:
     publish = item.flag("publish", default=False)
     change = store(workflow, _values(item, workflow), item.path, name=slug)
     more = rules is not None and redaction_section.replace(workflow.redaction_rules, rules)
-    more = (publish and _publish(item, workflow)) or more
+    # Whether chats can do with it is asked when the file's chats are there: it may change both.
+    more = (publish and publishing.publish(workflow, ask=False).new) or more
     if more and change.outcome is Outcome.UNCHANGED:
         return Change(item.path, slug, Outcome.UPDATED)
     return change
@@ -68,13 +79,6 @@ def _file_error(item: Item, problems: Sequence[Problem]) -> FileError:
     first, *others = problems
     lines = [first.sentence, *(f"{item.at(other.path)}: {other.sentence}" for other in others)]
     return FileError(item.at(first.path), "\n".join(lines))
-
-
-def _publish(item: Item, workflow: Workflow) -> bool:
-    try:
-        return publishing.publish(workflow).new
-    except publishing.NotPublishable as error:
-        raise item.error("publish", str(error)) from error
 
 
 # --- Out ----------------------------------------------------------------------------------------------------

@@ -147,6 +147,22 @@ def test_it_applies_the_example_of_the_format_as_far_as_it_goes() -> None:
     assert {change.outcome for change in studio_file.apply(exported, Context())} == {Outcome.UNCHANGED}
 
 
+def _renaming(agent: str) -> dict[str, Any]:
+    blocks = [{"id": "start", "type": "start"}, {"id": agent, "type": "agent", "model": "demo/demo"}]
+    flow = {"slug": "flow", "publish": True, "blocks": blocks, "edges": [["start", agent]]}
+    chat = {"slug": "chat", "workflow": "flow", "title": "Chat", "outputs": [f"{agent}.content"]}
+    return {"workflows": [flow], "chats": [chat]}
+
+
+def test_it_lets_a_file_change_a_graph_together_with_its_chats() -> None:
+    studio_file.apply(_renaming("before"), CONTEXT)
+    studio_file.apply(_renaming("after"), CONTEXT)
+    with pytest.raises(FileError) as caught:
+        studio_file.apply({"workflows": _renaming("again")["workflows"]}, CONTEXT)
+    assert caught.value.path == "workflows[0].publish"
+    assert "after.content" in caught.value.message
+
+
 # --- Export -------------------------------------------------------------------------------------------------
 
 

@@ -77,6 +77,8 @@ def test_it_does_not_change_what_it_reads() -> None:
         (graph(agent("a", instructions="\x00")), "blocks[1].instructions", "must not hold NUL characters"),
         (graph(agent("a", instructions="\ud800")), "blocks[1].instructions", "halves of characters"),
         (graph(agent("a", temperature=float("nan"))), "blocks[1].temperature", "must be a finite number."),
+        (graph(agent("a", temperature=10**30)), "blocks[1].temperature", "is too large a number."),
+        (graph(agent("a", response_schema={1: 2})), "blocks[1].response_schema", "must have texts as keys."),
         (graph(agent("a", name="Start")), "blocks[1]", "too much like those of blocks[0]"),
         (graph(agent("a_1"), agent("A 1", model="x/y")), "blocks[2]", "too much like those of blocks[1]"),
         (graph(agent("a"), agent("a")), "blocks[2]", "too much like those of blocks[1]"),
@@ -304,6 +306,13 @@ def test_it_raises_with_every_problem() -> None:
         str(caught.value)
         == "unknown key 'x'; known are blocks, edges.; blocks: a block of type start is missing."
     )
+
+
+@pytest.mark.parametrize(
+    "draft", [{}, {"blocks": None, "edges": 3}, {"blocks": [7, {"type": [1]}, {}], "x": 1}]
+)
+def test_it_leaves_unfinished_drafts_as_they_are(draft: dict[str, Any]) -> None:
+    assert graphs.in_order(draft) == draft
 
 
 def test_it_puts_keys_in_the_order_people_read() -> None:

@@ -8,7 +8,7 @@ import pytest
 from credentials.declare import Context, FileError, Outcome
 from workflows import publishing
 from workflows.models import Workflow
-from workflows.studio_file import apply_workflows, export_workflows
+from workflows.studio_file import apply_workflows, export_workflows, verify_workflows
 
 pytestmark = pytest.mark.django_db
 
@@ -186,5 +186,7 @@ def test_it_says_whose_chat_would_lose_its_outputs(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(
         publishing, "_checks", [lambda workflow, graph: ["The chat Help shows agent_9.content."]]
     )
+    apply(SUPPORT)  # the file's chats come later, and may change with it
     with pytest.raises(FileError, match=r"workflows\[0\]\.publish: The chat Help shows agent_9\.content\."):
-        apply(SUPPORT)
+        verify_workflows([SUPPORT], "workflows")
+    verify_workflows([changed(publish=False)], "workflows")
