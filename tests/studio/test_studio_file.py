@@ -150,7 +150,7 @@ def test_it_applies_the_example_of_the_format_as_far_as_it_goes() -> None:
 def _renaming(agent: str) -> dict[str, Any]:
     blocks = [{"id": "start", "type": "start"}, {"id": agent, "type": "agent", "model": "demo/demo"}]
     flow = {"slug": "flow", "publish": True, "blocks": blocks, "edges": [["start", agent]]}
-    chat = {"slug": "chat", "workflow": "flow", "title": "Chat", "outputs": [f"{agent}.content"]}
+    chat = {"slug": "help", "workflow": "flow", "title": "Chat", "outputs": [f"{agent}.content"]}
     return {"workflows": [flow], "chats": [chat]}
 
 
