@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from deployments.urls import urlpatterns
-from tests.noninterference import endpoints
+from studio.leakcheck import endpoints
 from tests.noninterference.conftest import Check
 from tests.noninterference.scenes import Pair, pairs
 

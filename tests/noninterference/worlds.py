@@ -16,12 +16,16 @@ from credentials.models import ProviderConnection
 from deployments.models import AccessMode, ChatDeployment, ChatRedactionRule
 from runs import registry
 from runs.models import Conversation, Message, RateWindow, Run, TraceEntry
-from tests.noninterference import endpoints
-from tests.noninterference.endpoints import LISTED, PASSWORD, SLUG, Visit
+from studio.leakcheck import endpoints
+from studio.leakcheck.endpoints import Visit
 from tests.noninterference.hidden import FOUND, Hidden
 from tests.noninterference.scenes import SHOWN_TOOLS, Scene
 from tests.noninterference.stage import FAILING, SCRIPTED, Puppets
 from workflows.models import Workflow, WorkflowRedactionRule, WorkflowVersion
+
+SLUG = "support"
+PASSWORD = "open sesame"
+LISTED = "https://shop.example.com"
 
 #: What may differ: ids, dates and pings. Nothing else is made equal.
 MAY_DIFFER: tuple[tuple[str, bytes, bytes], ...] = (
@@ -116,7 +120,8 @@ class World:
 
     def _rules(self, chat: ChatDeployment) -> None:
         """A chat's rules or its workflow's: both count alike."""
-        hidden, rules = self._hidden, []
+        hidden = self._hidden
+        rules: list[dict[str, Any]] = []
         if self.scene.redaction == "rules":
             words = list(FOUND["words"]) if self.scene.rule == "words" else []
             rules.append({"kind": self.scene.rule, "words": words})
@@ -194,7 +199,14 @@ class World:
 
     async def play(self, client: httpx2.AsyncClient) -> dict[str, bytes]:
         """Ask for an answer, then each endpoint of the scene: what came out, by endpoint."""
-        visit = Visit(client, self.scene, self._hidden.story.question)
+        visit = Visit(
+            client,
+            SLUG,
+            negotiated=self.scene.negotiated,
+            question=self._hidden.story.question,
+            password=PASSWORD if self.scene.locked else None,
+            origin=LISTED if self.scene.listed_site else None,
+        )
         out = {}
         async with self._stopping():
             out["message"] = normal(await visit.message())
