@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from agents.loop import AgentRun
+from agents.spending import sum_of
 from runs.control import Facts
 from streaming.events import Usage
 
@@ -22,7 +23,7 @@ class Tally:
         usage, cost = Usage(), 0.0
         known, rounds, calls = True, 0, 0
         for agent in self._agents:
-            usage = _sum(usage, agent.usage)
+            usage = sum_of(usage, agent.usage)
             known = known and agent.cost is not None
             cost += agent.cost or 0.0
             rounds += agent.rounds
@@ -36,18 +37,3 @@ class Tally:
     def snapshot(self) -> Facts:
         self.count()
         return replace(self.facts)
-
-
-def _sum(left: Usage, right: Usage) -> Usage:
-    return Usage(
-        _add(left.input_tokens, right.input_tokens),
-        _add(left.output_tokens, right.output_tokens),
-        _add(left.total_tokens, right.total_tokens),
-        _add(left.cached_tokens, right.cached_tokens),
-        _add(left.reasoning_tokens, right.reasoning_tokens),
-        left.estimated or right.estimated,
-    )
-
-
-def _add(left: int | None, right: int | None) -> int | None:
-    return right if left is None else left if right is None else left + right

@@ -2,8 +2,9 @@
 
 import pytest
 
-from streaming.selection import UnknownOutput, resolve, selectable
+from streaming.selection import PRIVATE_PATHS, UnknownOutput, resolve, selectable
 from tests.workflows.doubles import agent, graph
+from workflows.blocks import agent_output
 from workflows.graph import read
 from workflows.offers import offers, speaking
 

@@ -5,8 +5,8 @@ from typing import Any
 from agents.loop import AgentRun
 from agents.records import ToolRecord
 from agents.timeline import iso
+from streaming.chips import UNKNOWN_TOOL
 from streaming.events import Usage
-from workflows.blocks.agent_tools import UNKNOWN_TOOL
 
 #: In this order; `content` is what the block alone stands for.
 PATHS = ("content", "model", "tokens", "cost", "toolCalls", "providerTiming")

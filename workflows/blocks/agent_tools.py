@@ -14,11 +14,9 @@ from agents.tools.arguments import schema_mistake
 from agents.tools.base import Tool
 from agents.tools.builtin import BUILTINS
 from agents.tools.http import HttpTool
+from streaming.chips import UNKNOWN_TOOL
 from workflows.blocks.base import Resources
 from workflows.problems import Problem
-
-#: What a reader finds instead of a name that the model made up (agent-events-v1 section 4).
-UNKNOWN_TOOL = "unknown_tool"
 
 ToolName = Annotated[
     str,
