@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from agents.loop import AgentRun
-from agents.spending import sum_of
+from agents.spending import added
 from runs.control import Facts
 from streaming.events import Usage
 
@@ -23,7 +23,7 @@ class Tally:
         usage, cost = Usage(), 0.0
         known, rounds, calls = True, 0, 0
         for agent in self._agents:
-            usage = sum_of(usage, agent.usage)
+            usage = added(usage, agent.usage)
             known = known and agent.cost is not None
             cost += agent.cost or 0.0
             rounds += agent.rounds

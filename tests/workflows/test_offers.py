@@ -32,6 +32,10 @@ def test_it_offers_what_blocks_put_out() -> None:
     )
 
 
+def test_all_that_an_agent_says_of_itself_is_known_to_be_private() -> None:
+    assert set(agent_output.PATHS) == {"content", *PRIVATE_PATHS}
+
+
 @pytest.mark.parametrize(
     "entry", ["agent_1", "First look.content", "AGENT 1.tokens.total", "agent_2.city.name[0]"]
 )
