@@ -6,8 +6,10 @@ from django import forms
 from django.contrib.auth.hashers import make_password
 
 from credentials.crypto import encrypt
-from deployments import access, wording
+from deployments import access, selection, wording
 from deployments.models import IDENTITY_KEY, ChatDeployment, ChatRedactionRule
+from workflows.graph import read
+from workflows.problems import GraphError
 
 _NEVER_SHOWN = forms.PasswordInput(render_value=False, attrs={"autocomplete": "new-password"})
 #: HS256 signs with 256 bits: a shorter key would be the weakest part.
@@ -80,6 +82,11 @@ class ChatForm(forms.ModelForm[ChatDeployment]):
             "budget_day_usd": wording.BUDGET_DAY,
         }
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if offered := _offered(self.instance):
+            self.fields["outputs"].help_text = f"{wording.OUTPUTS} One a line. Offered are: {offered}."
+
     def clean(self) -> dict[str, Any]:
         # Before the chat checks itself: whether a mode has what it needs depends on these.
         data = super().clean() or self.cleaned_data
@@ -88,6 +95,15 @@ class ChatForm(forms.ModelForm[ChatDeployment]):
         if key := data.get("replace_identity_key"):
             self.instance.identity_key_encrypted = encrypt(key, IDENTITY_KEY)
         return data
+
+
+def _offered(chat: ChatDeployment) -> str:
+    """What the published version of a chat's workflow offers; empty: nothing is published, or cannot run."""
+    version = chat.workflow.published if chat.workflow_id else None
+    try:
+        return "" if version is None else ", ".join(selection.choices(read(version.graph)))
+    except GraphError:
+        return ""
 
 
 class RuleForm(forms.ModelForm[ChatRedactionRule]):

@@ -51,16 +51,16 @@ def parse(text: str) -> Origin | None:
     return Origin(scheme, match["host"].lower(), port) if port < 65536 else None
 
 
-def site(origin: str | None, own: str, listed: Collection[str]) -> Site:
-    """Say where a request with this `Origin` header comes from; `own` is our origin as the request met it."""
+def site(origin: str | None, own: Collection[str], listed: Collection[str]) -> Site:
+    """Say where a request with this `Origin` header comes from; `own` are our own origins."""
     if origin is None:
         return Site.NONE
     asked = parse(origin)
     if asked is None:
         return Site.FOREIGN
-    if asked == parse(own):
+    if asked in map(parse, own):
         return Site.OWN
-    return Site.LISTED if asked in {parse(entry) for entry in listed} else Site.FOREIGN
+    return Site.LISTED if asked in map(parse, listed) else Site.FOREIGN
 
 
 def cors_headers(where: Site, origin: str | None) -> dict[str, str]:

@@ -44,7 +44,9 @@ class ChatAPIView(APIView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         self.chat, self.version = policy.find_chat(kwargs["slug"])
-        own = f"{request.scheme}://{request.get_host()}"
+        host = request.get_host()
+        # A proxy that takes TLS off hides from us that the page came by https.
+        own = (f"{request.scheme}://{host}", f"https://{host}")
         self.site = origins.site(request.headers.get("Origin"), own, self.chat.allowed_origins)
         policy.check_site(self.site)
         super().initial(request, *args, **kwargs)

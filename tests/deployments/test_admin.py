@@ -87,6 +87,12 @@ def test_it_says_what_is_wrong_and_keeps_what_was_typed(
     assert not ChatDeployment.objects.exists()
 
 
+def test_the_form_names_what_the_published_version_offers(desk: Client, chat: ChatDeployment) -> None:
+    assert "Offered are: " in (page := desk.get(change(chat)).content.decode())
+    assert "agent_1.content" in page
+    assert "agent_1.tokens" not in page
+
+
 def test_it_saves_rules_with_the_chat(desk: Client, workflow: Workflow) -> None:
     rules = {
         "redaction_rules-TOTAL_FORMS": 2,

@@ -112,8 +112,19 @@ def test_b130_a_foreign_origin_is_refused_everywhere(client: Client, make_chat: 
         assert not [name for name in answer.headers if name.startswith("Access-Control")]
 
 
-def test_our_own_origin_needs_no_listing(client: Client, chat: ChatDeployment) -> None:
-    assert client.get("/api/chat/support", headers={"Origin": "http://testserver"}).status_code == 200
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("http://testserver", 200),
+        ("https://testserver", 200),
+        ("http://testserver:81", 403),
+        ("http://testserver.evil.test", 403),
+    ],
+)
+def test_our_own_origin_needs_no_listing(
+    client: Client, chat: ChatDeployment, origin: str, status: int
+) -> None:
+    assert client.get("/api/chat/support", headers={"Origin": origin}).status_code == status
 
 
 @pytest.mark.parametrize(

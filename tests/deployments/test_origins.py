@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from deployments.origins import Site, cors_headers, parse, preflight_headers, problem, site
 
-OWN = "https://studio.example.com"
+OWN = ["https://studio.example.com"]
 LISTED = ["https://shop.example.org"]
 
 
@@ -63,7 +63,7 @@ def test_b130_null_is_refused_even_where_it_is_listed() -> None:
 
 @pytest.mark.parametrize("own", ["http://127.0.0.1:8000", "http://[::1]:8000", "https://studio.example.com"])
 def test_it_knows_its_own_origin(own: str) -> None:
-    assert site(own, own, []) is Site.OWN
+    assert site(own, [own], []) is Site.OWN
 
 
 def test_it_lets_programs_in_that_send_no_origin() -> None:
