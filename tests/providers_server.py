@@ -102,6 +102,12 @@ class _Script:
         """Play these, one a request, after those that wait already."""
         self._replies.extend(replies)
 
+    def forget(self) -> None:
+        """Begin anew: nothing was asked, nothing waits to be said."""
+        self.requests.clear()
+        self._replies.clear()
+        self._answer = None
+
     def answer(self, answer: Answer) -> None:
         """Ask this function for each reply once the others are used up."""
         self._answer = answer

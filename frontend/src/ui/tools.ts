@@ -32,6 +32,7 @@ export class ToolRow {
   draw(answer: Answer): void {
     const { chips } = answer;
     this.element.hidden = chips.length === 0;
+    if (chips.length === 0) return;
     this.#chips.replaceChildren(...chips.map((chip) => this.#chip(chip)));
     const failed = chips.filter((chip) => chip.status === "error").length;
     const used = plural(this.#words.usedTools, this.#tag, chips.length);
