@@ -151,9 +151,8 @@ class KeepAlive:
         elif self._reader_away:
             self._stall()
         else:
-            if not self._items:
-                self._items.append(PING)
-                _wake(self._reader)
+            self._items.append(PING)
+            _wake(self._reader)
             self._ring_at(now + patience)
 
     def _stall(self) -> None:

@@ -48,6 +48,9 @@ class Hider:
         self._ids: dict[str, str] = {}
         self._names: dict[str, tuple[str, bool]] = {}
         self._statuses: dict[str, ToolStatus] = {}
+        #: Blocks whose open turn holds a call already: another one that is not seen may be left out.
+        self._calling: set[str] = set()
+        self._dropped: set[str] = set()
 
     def events(self, events: Sequence[RunEvent]) -> Iterator[RunEvent]:
         single = list(_one_by_one(events))
@@ -83,14 +86,15 @@ class Hider:
             case TextDelta():
                 return [event] if self._text_is_public(block, rest) else self._some(TextDelta)
             case ToolCallStarted():
-                return self._announce(event)
+                return self._announce(block, event)
             case ToolCallDelta() | ToolCallReady():
-                return [self._private(event)]
+                return [] if event.id in self._dropped else [self._private(event)]
             case ToolSettled():
-                return self._settle(event)
+                return [] if event.id in self._dropped else self._settle(event)
             case RoundUsage() | Warned() | AgentFinished():
                 return [self._private(event)] if self._random.random() < 0.5 else []
             case TurnEnded():
+                self._calling.discard(block)
                 return [event]
 
     def _private(self, event: AgentEvent) -> AgentEvent:
@@ -126,8 +130,13 @@ class Hider:
     def _some(self, kind: type[TextDelta] | type[ThinkingDelta]) -> list[AgentEvent]:
         return [kind(self._word()) for _ in range(self._random.randrange(3))]
 
-    def _announce(self, event: ToolCallStarted) -> list[AgentEvent]:
+    def _announce(self, block: str, event: ToolCallStarted) -> list[AgentEvent]:
         name, declared = event.name, event.declared
+        seen = self._tools and declared
+        if block in self._calling and not seen and self._random.random() < 0.5:
+            self._dropped.add(event.id)
+            return []
+        self._calling.add(block)
         if not self._tools:
             name, declared = self._word(), self._random.random() < 0.5
         elif not declared:
@@ -178,6 +187,8 @@ class Hider:
         calls = []
         for one in output["toolCalls"]["list"]:
             old = one["id"]
+            if old in self._dropped:
+                continue
             name, _ = self._names[old]
             number = int(self._ids[old].removeprefix("call_"))
             calls.append(tool_call(number, name, self._statuses[old]) | {"result": self._word()})

@@ -130,7 +130,7 @@ def serve(answer: Callable[[], HttpResponseBase]) -> None:
 # --- Headers and bytes --------------------------------------------------------------------------------------
 
 
-async def test_it_has_the_headers_of_an_event_stream() -> None:
+async def test_b016_it_has_the_headers_of_an_event_stream() -> None:
     source = Source(b"a", b"b", ends=True)
     serve(lambda: source.response(negotiated=True, headers={"X-Execution-Id": "run_1"}))
     exchange = Exchange()

@@ -163,7 +163,7 @@ def clients(site: Site) -> Iterator[Clients]:
     assert "Traceback" not in site.log()
 
 
-def test_it_sends_each_frame_when_it_is_there_whatever_middleware_there_is(
+def test_b031_b032_it_sends_each_frame_when_it_is_there_whatever_middleware_there_is(
     site: Site, clients: Clients
 ) -> None:
     reader = clients.open("/stream/live")  # whose second frame is not even made yet
@@ -176,20 +176,24 @@ def test_it_sends_each_frame_when_it_is_there_whatever_middleware_there_is(
     assert reader.rest() == SECOND + sse.DONE
 
 
-def test_it_pings_in_silence(site: Site, clients: Clients) -> None:
+def test_b019_it_pings_in_silence(site: Site, clients: Clients) -> None:
     reader = clients.open("/stream/ping?ping=0.02")
     assert reader.read(3 * len(sse.PING)) == 3 * sse.PING
     site.get("/go/ping")
     assert reader.rest().replace(sse.PING, b"") == SECOND + sse.DONE
 
 
-def test_it_closes_the_source_that_is_awaited_when_the_client_leaves(site: Site, clients: Clients) -> None:
+def test_b018_it_closes_the_source_that_is_awaited_when_the_client_leaves(
+    site: Site, clients: Clients
+) -> None:
     before = site.count("closed")
     clients.open("/stream/awaited").leave()
     site.wait(lambda: site.count("closed") == before + 1)
 
 
-def test_it_closes_the_source_when_the_client_leaves_a_blocked_send(site: Site, clients: Clients) -> None:
+def test_b018_it_closes_the_source_when_the_client_leaves_a_blocked_send(
+    site: Site, clients: Clients
+) -> None:
     before = site.count("closed")
     reader = clients.open("/stream/flood-leave", buffer=4096)
     made = _stands_still(site, "frames:flood-leave")
@@ -223,7 +227,9 @@ def test_it_ends_the_run_of_a_client_that_reads_no_more(site: Site, clients: Cli
     assert reader.rest().endswith(SECOND + sse.DONE)
 
 
-def test_it_holds_no_thread_and_no_connection_while_streams_are_open(site: Site, clients: Clients) -> None:
+def test_b034_it_holds_no_thread_and_no_connection_while_streams_are_open(
+    site: Site, clients: Clients
+) -> None:
     clients.open("/stream/open")
     idle = site.threads
     for _ in range(STREAMS):
