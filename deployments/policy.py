@@ -27,7 +27,8 @@ def find_chat(slug: str) -> tuple[ChatDeployment, WorkflowVersion]:
     """Return the chat and the version its visitors get. Unknown, inactive, unpublished: all alike."""
     chat = None
     if _SLUG.fullmatch(slug):
-        chats = ChatDeployment.objects.select_related("workflow__published")
+        # The draft may be large, and is no business of visitors.
+        chats = ChatDeployment.objects.select_related("workflow__published").defer("workflow__draft")
         chat = chats.filter(slug=slug, active=True).first()
     if chat is None or chat.workflow.published is None:
         raise Refused(RefusalCode.NOT_FOUND)
