@@ -111,6 +111,7 @@ class _Run:
         self._values: dict[str, dict[str, Any]] = {plan.graph.start.id: dict(plan.given)}
         self._outputs: dict[str, dict[str, Any]] = {}
         self._running: dict[asyncio.Task[None], _Running] = {}
+        self._given_up: set[asyncio.Task[None]] = set()
         self._orders, calls = count(1), count(1)
         self._ending: _Ending | None = None
         self._common = Common(
@@ -215,10 +216,11 @@ class _Run:
     async def stop_blocks(self) -> None:
         """See that no block runs any more; those that do not stop are left behind, and logged."""
         self._end(_Ending(RunCode.RUN_CANCELLED, DETAILS[CancelReason.DISCONNECT]))
-        waiting = [task for task in self._running if not task.done()]
+        waiting = [task for task in self._running if not task.done() and task not in self._given_up]
         if not waiting:
             return
         _, stuck = await asyncio.wait(waiting, timeout=STOP_SECONDS)
+        self._given_up |= stuck
         for task in stuck:
             logger.error("Block %s did not stop within %s s.", self._running[task].block.id, STOP_SECONDS)
 

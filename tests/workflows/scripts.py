@@ -26,7 +26,7 @@ from workflows import outbox
 
 TOOLS = [{"type": "builtin", "name": "calculator"}, {"type": "builtin", "name": "current_time"}]
 _NAMES = ["calculator", "current_time", "made_up"]
-_ARGUMENTS = ["", "{}", '{"expression": "1+1"}', "no json"]
+_ARGUMENTS = ["", "{}", '{"expression": "1+1"}', '{"expression": "aab"}', "no json"]
 _CODES = sorted(FALLBACK_CODES | {RunCode.PROVIDER_BAD_REQUEST, RunCode.CONTEXT_WINDOW_EXCEEDED})
 
 #: A batch to say, or how many turns of the event loop to wait.

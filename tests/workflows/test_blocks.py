@@ -1,5 +1,6 @@
 """Blocks without a model: templates, conditions, requests, responses, alone and together."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from itertools import pairwise
 from typing import Any
@@ -11,6 +12,7 @@ from aiohttp.test_utils import TestServer
 from agents.secrets import Secret
 from redaction.engine import compile_rules
 from redaction.spec import RuleSpec
+from runs.control import CancelReason, RunControl
 from streaming.codes import RunCode
 from streaming.events import BlockCompleted, BlockStarted
 from tests.agents.doubles import Played, answer
@@ -19,6 +21,8 @@ from workflows import graph as graphs
 from workflows.plan import build_plan
 
 KEY = "s3cr3t/key+value"
+HANGING = web.AppKey("hanging", asyncio.Event)
+COUNTED: web.AppKey[list[str]] = web.AppKey("counted", list)
 
 
 @pytest.fixture
@@ -42,7 +46,19 @@ async def server() -> AsyncIterator[TestServer]:
     async def plain(request: web.Request) -> web.Response:
         return web.Response(text='{"x": NaN}', content_type="application/json")
 
+    async def hang(request: web.Request) -> web.Response:
+        request.app[HANGING].set()
+        await asyncio.Event().wait()
+        raise AssertionError("nobody sets it")
+
+    async def count(request: web.Request) -> web.Response:
+        request.app[COUNTED].append(request.method)
+        return web.Response()
+
     app = web.Application()
+    app[HANGING], app[COUNTED] = asyncio.Event(), []
+    app.router.add_route("*", "/hang", hang)
+    app.router.add_route("*", "/count", count)
     app.router.add_route("*", "/echo/{rest:.*}", echo)
     app.router.add_route("*", "/broken", broken)
     app.router.add_route("*", "/plain", plain)
@@ -206,6 +222,20 @@ async def test_a_value_cannot_change_where_a_request_goes(server: TestServer, sa
     value = chain({"id": "h", "type": "http", "url": at(server, "/echo/{{start.input}}")})
     end = end_of(await run(value, input=said))
     assert end.code is RunCode.BLOCK_FAILED
+
+
+async def test_b024_what_comes_after_a_stop_does_not_run(server: TestServer) -> None:
+    value = chain(
+        {"id": "wait", "type": "http", "url": at(server, "/hang")},
+        {"id": "count", "type": "http", "method": "POST", "url": at(server, "/count")},
+    )
+    control = RunControl()
+    hanging: asyncio.Event = server.app[HANGING]
+    listening = asyncio.create_task(heard(build_plan(value, resources=Shelf({}), input="Hi"), control))
+    await hanging.wait()
+    control.cancel(CancelReason.USER)
+    assert end_of(await listening).code is RunCode.RUN_CANCELLED
+    assert server.app[COUNTED] == []
 
 
 async def test_what_is_no_json_stays_text(server: TestServer) -> None:

@@ -1,17 +1,19 @@
 """Runs under redaction rules (section 8): nothing unmasked leaves, whatever happens, and calls still end."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import aclosing
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import to_builtins
 
 from agents.conversation import UserMessage
 from redaction.engine import Masker, compile_rules
 from redaction.spec import RedactionFailed, RuleSpec
-from runs.control import CancelReason, RunControl
+from runs.control import CancelReason, ExecutionEnded, RunControl
 from streaming.codes import RunCode
 from streaming.events import (
     BlockCompleted,
@@ -24,6 +26,8 @@ from streaming.events import (
 )
 from tests.agents.doubles import Played, answer, call, calling, ended, failing, saying
 from tests.workflows.doubles import Event, agent, end_of, graph, heard, plan, said_by, text_of, with_tools
+from tests.workflows.scripts import Scene, scenes
+from workflows.executor import execute
 from workflows.plan import Plan
 
 SECRET = "ann@example.org"
@@ -48,6 +52,23 @@ def shown(events: Sequence[Event]) -> str:
     return str(
         [to_builtins(event, enc_hook=str) for event in events if not hasattr(event, "terminal_blocks")]
     ) + str(vars(end_of(events)))
+
+
+def words_of(events: Sequence[Event]) -> str:
+    """The same without what is ours: the names of fields and kinds."""
+    return "\n".join(
+        _texts(to_builtins([vars(e) if isinstance(e, ExecutionEnded) else e for e in events], enc_hook=str))
+    )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            yield from (text for item in value.values() for text in _texts(item))
+        case list() | tuple():
+            yield from (text for item in value for text in _texts(item))
 
 
 def private(masker: Masker = MASKER, **more: Any) -> Plan:
@@ -160,6 +181,28 @@ async def test_it_ends_announced_calls_of_a_stopped_run() -> None:
     )
     assert SECRET not in shown(events)
     assert end_of(events).code is RunCode.RUN_CANCELLED
+
+
+@given(scenes(), st.booleans())
+@settings(max_examples=60, deadline=None)
+async def test_nothing_a_rule_finds_leaves_any_run(scene: Scene, texts: bool) -> None:
+    masker = compile_rules([RuleSpec("regex", pattern="aab|bba|a  b")])
+    run = plan(scene.graph, scene.providers(), masker=masker, masked_texts=texts)
+    control, events = RunControl(), []
+    async with aclosing(execute(run, control)) as stream:
+        async for event in stream:
+            events.append(event)
+            if len(events) == scene.cut:
+                control.cancel(scene.how or CancelReason.USER)
+    assert not re.search("aab|bba|a  b", words_of(events))
+    for block in scene.graph["blocks"]:
+        said = said_by(events, block["id"])
+        starts = [event.id for event in said if isinstance(event, ToolCallStarted)]
+        ends = [event.id for event in said if isinstance(event, ToolSettled)]
+        assert sorted(starts) == sorted(ends)
+        done = end_of(events).outputs.get(block["id"], {})
+        if texts and "content" in done and end_of(events).code is None:
+            assert text_of(events, block["id"]) == done["content"]
 
 
 @given(st.integers(0, len(SECRET)), st.integers(0, len(SECRET)), st.sampled_from(["text", "schema"]))
