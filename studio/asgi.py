@@ -1,5 +1,6 @@
 """The ASGI application: HTTP to Django, and the process's background work from its start to its end."""
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -42,7 +43,9 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 async def _lifespan(receive: Receive, send: Send) -> None:
     await receive()
     background.start()
+    warming = asyncio.create_task(background.warm_up())
     await send({"type": "lifespan.startup.complete"})
     await receive()
+    warming.cancel()
     await background.stop()
     await send({"type": "lifespan.shutdown.complete"})

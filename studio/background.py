@@ -1,6 +1,11 @@
 """What a serving process does beside answering requests: started once, drained at a stop, then ended."""
 
+import logging
+
+from agents.providers.model_call import load_sdk
 from runs import process
+
+logger = logging.getLogger("studio")
 
 _stopping = False
 
@@ -8,6 +13,14 @@ _stopping = False
 def start() -> None:
     """Begin, unless it has begun. On the event loop that serves; returns at once."""
     process.start()
+
+
+async def warm_up() -> None:
+    """Load what the first answer of this process would otherwise wait a second or more for."""
+    try:
+        await load_sdk()
+    except ImportError as error:
+        logger.error("The models' SDK cannot be loaded: %s", error)
 
 
 def stopping() -> bool:
