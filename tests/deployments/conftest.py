@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.db import connections
 
 from credentials.models import ProviderConnection
 from deployments.models import ChatDeployment
@@ -58,6 +59,7 @@ async def provider(transactional_db: None) -> AsyncIterator[ProviderServer]:
             name="local", kind="openai-compat", base_url=server.base_url
         )
         yield server
+    await sync_to_async(connections.close_all)()  # of the thread that `aget` and its like use
 
 
 @pytest.fixture

@@ -348,6 +348,36 @@ async def test_a_visitor_is_told_its_token_once(
     assert "Set-Cookie" not in second.headers
 
 
+async def test_b138_a_stream_carries_what_a_listed_site_needs_and_no_cookie(
+    provider: ProviderServer, visit: Visit, make_chat: MakeChat
+) -> None:
+    await sync_to_async(make_chat)("widget", allowed_origins=["https://shop.example.org"])
+    provider.reply(text_reply("Hi"))
+    answer = await visit("widget").say("Hi", {**NEGOTIATED, "Origin": "https://shop.example.org"})
+    assert answer.text == "Hi"
+    assert answer.headers["Access-Control-Allow-Origin"] == "https://shop.example.org"
+    for name in ("X-Studio-Stream-Protocol", "X-Studio-Visitor", "X-Studio-Conversation"):
+        assert name in answer.headers["Access-Control-Expose-Headers"]
+        assert name in answer.headers
+    assert answer.headers["Vary"] == "Origin"
+    assert "Set-Cookie" not in answer.headers
+    assert "Access-Control-Allow-Credentials" not in answer.headers
+
+
+async def test_on_our_own_page_the_visitor_is_a_cookie_no_script_can_read(
+    provider: ProviderServer, visit: Visit, chat: ChatDeployment
+) -> None:
+    provider.reply(text_reply("Hi"))
+    answer = await visit("support").say("Hi", {**NEGOTIATED, "Origin": "http://testserver"})
+    assert "X-Studio-Visitor" not in answer.headers
+    cookie = answer.headers["Set-Cookie"]
+    assert cookie.startswith("studio_visitor=")
+    assert "; HttpOnly" in cookie
+    assert "; SameSite=Lax" in cookie
+    assert "; Path=/api/chat/support" in cookie
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
 async def test_the_run_keeps_what_was_read_at_its_admission(
     provider: ProviderServer, visit: Visit, chat: ChatDeployment
 ) -> None:

@@ -45,12 +45,16 @@ def admit(chat: ChatDeployment, **values: Any) -> Admitted:
     return messages.admit(asking, {"input": "Hi", **values})
 
 
-async def run_when_ended() -> Run:
-    """Return the row once the writer has ended it; no event tells of that."""
+async def run_when(*wanted: Status) -> Run:
+    """Return the row once the writer has made it so; no event tells of that."""
     async with asyncio.timeout(10):
-        while (run := await row()).status in (Status.QUEUED, Status.RUNNING):
+        while (run := await row()).status not in wanted:
             pass
     return run
+
+
+async def run_when_ended() -> Run:
+    return await run_when(Status.COMPLETED, Status.FAILED, Status.CANCELLED)
 
 
 async def test_a_reader_who_stops_reading_ends_the_run(
@@ -94,7 +98,7 @@ async def test_an_answer_that_nobody_waits_for_never_begins(
 async def test_a_stop_by_its_owner_ends_the_stream_properly(admitted: Admitted) -> None:
     pieces = aiter(stream.response(admitted))
     raw = await anext(pieces)
-    run = await row()
+    run = await run_when(Status.RUNNING)
     await sync_to_async(registry.stop)(run.pk)
     async for piece in pieces:
         raw += piece
