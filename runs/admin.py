@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from runs import registry
+from runs import registry, wording
 from runs.erasure import erase
 from runs.models import ACTIVE, Conversation, Message, Run, Status, TraceEntry
 
@@ -119,7 +119,7 @@ class RunAdmin(ReadOnly, admin.ModelAdmin[Run]):
     def duration(self, run: Run) -> str:
         if run.finished_at is None:
             return "–"
-        return f"{(run.finished_at - (run.started_at or run.created_at)).total_seconds():.1f} s"
+        return wording.duration((run.finished_at - (run.started_at or run.created_at)).total_seconds())
 
     @admin.display(description="Tokens")
     def tokens(self, run: Run) -> str:
@@ -128,7 +128,7 @@ class RunAdmin(ReadOnly, admin.ModelAdmin[Run]):
 
     @admin.display(description="Cost", ordering="cost")
     def price(self, run: Run) -> str:
-        return "–" if run.cost is None else f"${run.cost:.4f}"
+        return wording.money(run.cost)
 
     @admin.display(description="Input")
     def given(self, run: Run) -> SafeString:

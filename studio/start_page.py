@@ -11,8 +11,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from deployments.models import ChatDeployment
+from runs import wording
 from runs.models import ACTIVE, Run, Status
-from studio import charts, wording
+from studio import charts
 
 DAYS = 14
 USUAL_DAYS = 7
@@ -59,7 +60,8 @@ def _tile(label: str, key: str, today: dict[str, float], usual: dict[str, float]
 
 def _cost_note(today: dict[str, float]) -> str:
     unknown = round(today["unpriced"])
-    return f"without {unknown} runs whose price is not known" if unknown else "all prices known"
+    runs = "run" if unknown == 1 else "runs"
+    return f"without {unknown} {runs} whose price is not known" if unknown else "all prices known"
 
 
 def _tokens() -> Cast:

@@ -59,7 +59,7 @@ def page(client: Client, path: str) -> str:
 def test_it_lists_how_runs_went(grant: Callable[..., Client], ticket: Ticket) -> None:
     listed = page(grant("view_run"), LIST)
 
-    for shown in ("✓ Done", "Chat", "support", "10", "$0.2500"):
+    for shown in ("✓ Done", "Chat", "support", "10", "$0.25"):
         assert shown in listed
     assert "MAPLE" not in listed
 

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio import charts, wording
+from runs import wording
+from studio import charts
 
 
 def bars(totals: list[float], marked: list[float]) -> charts.Bars:
