@@ -31,8 +31,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("browser"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
+    # Not for the session: while it lives, playwright's event loop counts as running in this thread, and tests
+    # of other packages start loops of their own.
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if program is None:
         pytest.skip("no Chromium is installed")
@@ -45,7 +47,7 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def model_server() -> Iterator[ThreadedProviderServer]:
     with ThreadedProviderServer() as server:
         yield server
@@ -125,7 +127,7 @@ class Studio:
             self._has_admin = True
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def running_studio(
     migrated_data: Path, tmp_path_factory: pytest.TempPathFactory, model_server: ThreadedProviderServer
 ) -> Iterator[Studio]:

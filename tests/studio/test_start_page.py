@@ -1,5 +1,6 @@
 """The numbers and hints of the admin's first page."""
 
+import re
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -85,3 +86,10 @@ def test_it_shows_numbers_only_to_who_may_see_runs(now: datetime, client: Client
     assert "Runs today" not in client.get("/admin/").content.decode()
     staff.user_permissions.add(Permission.objects.get(codename="view_run"))
     assert "Runs today" in client.get("/admin/").content.decode()
+
+
+def test_its_links_lead_to_runs_whatever_their_ids(now: datetime, client: Client, owner: User) -> None:
+    ran(now, id="run_23fb", status="failed", code="BLOCK_FAILED")  # "_23" is how the admin writes "#"
+    client.force_login(owner)
+    (path,) = re.findall(r'"(/admin/runs/run/[^"?]+/change/)"', client.get("/admin/").content.decode())
+    assert client.get(path).status_code == 200
