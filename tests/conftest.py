@@ -13,20 +13,24 @@ from django.test import override_settings
 from tests.postgres import Postgres, programs
 from tests.servers import StudioServer, copy_data, manage
 
-#: Tests that start servers and measure their seconds: one worker runs them, one after another, at the end.
-SERVERS = ("socket", "postgres", "browser")
+#: Tests that start servers and measure their seconds: one worker runs them, one after another.
+SERVERS = ("socket", "postgres")
+BROWSER = Path(__file__).parent / "browser"
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Order the rings: what needs nothing, then what starts servers, undisturbed by other workers."""
-    items.sort(key=_starts_servers)
-    for item in filter(_starts_servers, items):
-        item.add_marker(pytest.mark.xdist_group("servers"))
+    """Order the rings: what needs nothing, what starts servers, what needs a browser."""
+    items.sort(key=_ring)
+    for item in items:
+        if _ring(item) == 1:
+            item.add_marker(pytest.mark.xdist_group("servers"))
 
 
-def _starts_servers(item: pytest.Item) -> bool:
-    return any(item.get_closest_marker(name) for name in SERVERS)
+def _ring(item: pytest.Item) -> int:
+    if item.path.is_relative_to(BROWSER):
+        return 2
+    return int(any(item.get_closest_marker(name) for name in SERVERS))
 
 
 # --- Database -----------------------------------------------------------------------------------------------

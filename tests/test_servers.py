@@ -29,3 +29,10 @@ def test_it_serves_the_application_with_a_migrated_database_of_its_own(
         os.kill(studio.pid, 0)
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen(studio.url, timeout=2)
+
+
+@pytest.mark.socket
+def test_it_is_kept_on_one_worker(request: pytest.FixtureRequest) -> None:
+    """Servers measure their seconds: two at once would disturb each other."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        assert request.node.nodeid.endswith("@servers")
