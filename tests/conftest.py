@@ -13,8 +13,10 @@ from django.test import override_settings
 from tests.postgres import Postgres, programs
 from tests.servers import StudioServer, copy_data, manage
 
-#: Tests that start servers and measure their seconds: one worker runs them, one after another.
+#: Tests that start servers and measure their seconds.
 SERVERS = ("socket", "postgres")
+#: A ring after the first is run by one worker, one test after another.
+RINGS = ("", "servers", "browser")
 BROWSER = Path(__file__).parent / "browser"
 
 
@@ -23,8 +25,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Order the rings: what needs nothing, what starts servers, what needs a browser."""
     items.sort(key=_ring)
     for item in items:
-        if _ring(item) == 1:
-            item.add_marker(pytest.mark.xdist_group("servers"))
+        if name := RINGS[_ring(item)]:
+            item.add_marker(pytest.mark.xdist_group(name))
 
 
 def _ring(item: pytest.Item) -> int:
