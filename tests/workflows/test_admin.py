@@ -67,7 +67,7 @@ def test_it_saves_a_draft_and_counts_it(signed_in: Client, workflow: Workflow) -
 @pytest.mark.parametrize(
     ("typed", "sentence"),
     [
-        ('[{"a":1},]', "This is not JSON: line 1, column 10"),
+        ('[{"a":1},,]', "This is not JSON: line 1, column 10"),
         ('{"blocks": NaN}', "NaN is no number of JSON"),
         ('{"blocks": [], "blocks": [1]}', "the key &#x27;blocks&#x27; is there twice"),
         ('{"blocks": [{"id": "\\u0000", "type": "start"}]}', "must not hold NUL characters"),
